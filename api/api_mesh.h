@@ -1,0 +1,71 @@
+/// A mesh as the service knows it: navcore's snapshot with the frame, names and defaults that the
+/// contract adds. Immutable once published; counted by whoever holds it (the server's registry).
+#ifndef API_MESH_H
+#define API_MESH_H
+
+#include "api_frame.h"
+#include "nav_mesh.h"
+#include "nav_query.h"
+#include "api_problem.h"
+
+#define API_NAME_MAX 64
+
+typedef struct api_area {
+    char name[API_NAME_MAX + 1]; ///< empty: this number has no name
+    double cost;                 ///< 1 unless the sidecar says otherwise
+    bool listed;                 ///< named by the sidecar
+} api_area;
+
+typedef struct api_mesh {
+    nav_mesh *nav;
+    nav_report *report;
+    api_frame frame;
+    int dimensions;              ///< 2: positions are [x, y]
+    char up;                     ///< of the file as declared: 'y' or 'z'
+    char format[24];
+    nav_agent agent;
+    nav_vec snap;                ///< default half extents, navcore's axes
+    api_area areas[256];
+    char flags[32][API_NAME_MAX + 1]; ///< names by bit, empty: none
+    size_t memory_bytes;         ///< nav and everything here
+
+    // Set by the server when it publishes; never by api_mesh_load.
+    char id[NAV_ID_MAX + 1];
+    uint64_t revision;           ///< unique while the server runs
+    double load_ms;
+    int64_t loaded_at_ms;        ///< Unix time
+    char source[256];            ///< file name, or "upload"
+} api_mesh;
+
+/// What is to be loaded. All text is UTF-8 and not NUL-terminated unless said.
+typedef struct api_mesh_source {
+    const void *bytes;
+    size_t size;
+    const char *format;          ///< NUL-terminated override ("obj", "mset", "json", "polyanya"), NULL: by content
+    const char *name;            ///< file name, a hint for the format by its ending; may be NULL
+    const char *sidecar;         ///< NUL-terminated text of {mesh}.meta.json, NULL: none
+    const char *params;          ///< NUL-terminated query string (frame=…&weld=…), wins over the sidecar; NULL: none
+} api_mesh_source;
+
+/// Reads, validates and builds. Pure: no file, no clock.
+/// @param problem  filled on failure: 422 bad_mesh (detail names line or byte), 415
+///                 unsupported_media_type, 400 bad_request (a bad parameter or sidecar member), 500/507
+/// @return NULL on failure
+/// @thread any; may take seconds on a large file
+api_mesh *api_mesh_load(const api_mesh_source *source, api_problem *problem);
+
+void api_mesh_destroy(api_mesh *mesh);
+
+/// The file ending under which bytes of a format are kept: "mset" -> ".bin", "polyanya" -> ".mesh", …
+const char *api_mesh_extension(const char *format);
+/// Does the service read files with this name's ending? (".meta.json" is no mesh.)
+bool api_mesh_known_name(const char *name);
+
+/// Is this an id: 1 to 64 of A-Z a-z 0-9 . _ - and no dot first?
+bool api_id_valid(const char *id, size_t length);
+
+/// The sidecar text that keeps what `params` set, on top of `sidecar` (either may be NULL).
+/// @return malloc'ed JSON text, NULL when there is nothing to keep or no memory
+char *api_sidecar_merge(const char *sidecar, const char *params);
+
+#endif

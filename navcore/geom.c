@@ -1,0 +1,66 @@
+#include "geom.h"
+
+/// x + y = a + b exactly, x the rounded sum.
+static double two_sum(double a, double b, double *y)
+{
+    double x = a + b, bv = x - a, av = x - bv;
+    *y = (a - av) + (b - bv);
+    return x;
+}
+
+/// x + y = a * b exactly.
+static double two_product(double a, double b, double *y)
+{
+    double x = a * b;
+    *y = fma(a, b, -x);
+    return x;
+}
+
+/// Adds b to the expansion h of n components (least first), in place; h then has n + 1.
+/// Shewchuk 1997, figure 6.
+static int grow(double *h, int n, double b)
+{
+    double q = b;
+    for (int i = 0; i < n; i++) {
+        q = two_sum(q, h[i], &h[i]);
+    }
+    h[n] = q;
+    return n + 1;
+}
+
+/// Adds (u1 + u0) * (v1 + v0) * sign to h.
+static int grow_product(double *h, int n, const double u[2], const double v[2], double sign)
+{
+    for (int i = 0; i < 2; i++) {
+        for (int j = 0; j < 2; j++) {
+            double low, high = two_product(u[i], sign * v[j], &low);
+            n = grow(h, n, low);
+            n = grow(h, n, high);
+        }
+    }
+    return n;
+}
+
+double nav__orient_exact(nav__p2 a, nav__p2 b, nav__p2 c)
+{
+    // Each difference as an exact pair (tail, head), then both products as one expansion: at most
+    // 16 components, whose last (largest) non-zero one has the sign of the whole.
+    double ab_x[2], ab_z[2], ac_x[2], ac_z[2], h[16];
+    ab_x[1] = two_sum(b.x, -a.x, &ab_x[0]);
+    ab_z[1] = two_sum(b.z, -a.z, &ab_z[0]);
+    ac_x[1] = two_sum(c.x, -a.x, &ac_x[0]);
+    ac_z[1] = two_sum(c.z, -a.z, &ac_z[0]);
+    int n = grow_product(h, 0, ab_x, ac_z, 1);
+    n = grow_product(h, n, ab_z, ac_x, -1);
+    for (int i = n - 1; i >= 0; i--) {
+        if (h[i] != 0) {
+            double sum = 0;
+            for (int k = 0; k < n; k++) {
+                sum += h[k];
+            }
+            // The sum's rounding could only lose the sign of a value that cancels to nothing.
+            return (h[i] > 0) == (sum > 0) && sum != 0 ? sum : h[i];
+        }
+    }
+    return 0;
+}

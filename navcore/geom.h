@@ -1,0 +1,35 @@
+/// Private: exact predicates and small geometry on the ground plane.
+#ifndef NAV_GEOM_H
+#define NAV_GEOM_H
+
+#include <math.h>
+
+/// A position on the ground plane, relative to a mesh's origin.
+typedef struct nav__p2 {
+    double x, z;
+} nav__p2;
+
+static inline nav__p2 nav__sub(nav__p2 a, nav__p2 b) { return (nav__p2){a.x - b.x, a.z - b.z}; }
+static inline double nav__cross(nav__p2 a, nav__p2 b) { return a.x * b.z - a.z * b.x; }
+static inline double nav__dot(nav__p2 a, nav__p2 b) { return a.x * b.x + a.z * b.z; }
+static inline double nav__dist(nav__p2 a, nav__p2 b)
+{
+    double x = a.x - b.x, z = a.z - b.z;
+    return sqrt(x * x + z * z);
+}
+
+/// The exact sign and a good value where the fast one is in doubt.
+double nav__orient_exact(nav__p2 a, nav__p2 b, nav__p2 c);
+
+/// Twice the signed area of abc: > 0 when c lies left of a -> b (x right, z up). The sign is exact for
+/// any finite doubles (Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust
+/// Geometric Predicates", 1997, section 4: the static filter, then exact expansions).
+static inline double nav__orient(nav__p2 a, nav__p2 b, nav__p2 c)
+{
+    double l = (b.x - a.x) * (c.z - a.z), r = (b.z - a.z) * (c.x - a.x);
+    double det = l - r;
+    double bound = 3.3306690738754716e-16 * (fabs(l) + fabs(r));
+    return det > bound || -det > bound ? det : nav__orient_exact(a, b, c);
+}
+
+#endif

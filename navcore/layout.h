@@ -1,0 +1,110 @@
+/// Private: how a mesh lies in memory. Only navcore's own files include this.
+///
+/// Two layers over one surface:
+///
+///   faces   the file's polygons (non-convex ones cut into convex pieces), with their true heights.
+///           Point location, heights and polygon numbers come from them. No adjacency.
+///   cells   convex regions of the ground plane merged from faces of one area and one set of flags,
+///           with half-edges between them. Search and raycast walk them and never look at heights.
+///
+/// Every face lies in one cell, every cell lists its faces. Both are wound so that their signed area
+/// in (x, z) is positive: the interior is on the left of each half-edge when x runs right and z up.
+///
+///        prev(e)  \   cell   /            twin(prev(e)) starts at v in the next cell anticlockwise
+///                  \  of e  /  e
+///                   \      /
+///                    v ----
+///
+/// Vertices of cells are one per fan: where obstacles touch in one point (a pinch), and where floors
+/// share a position, each free sector has its own vertex, so that walking round a vertex by twins
+/// never jumps through a wall. All positions are 32-bit floats relative to `origin`.
+#ifndef NAV_LAYOUT_H
+#define NAV_LAYOUT_H
+
+#include "nav_mesh.h"
+
+#define NAV__CORNER 0x80000000u ///< in nav__edge.vertex: the free angle exceeds 180 degrees, so paths may bend here
+#define NAV__VERTEX 0x7FFFFFFFu
+
+/// A half-edge: from its vertex to the vertex of the next half-edge of its cell (the last one's next
+/// is the cell's first).
+typedef struct nav__edge {
+    float x, z;       ///< of its vertex
+    uint32_t vertex;  ///< number | NAV__CORNER
+    uint32_t twin;    ///< the half-edge on the other side, NAV_NONE at a wall
+} nav__edge;
+
+/// Exactly convex (collinear corners are allowed).
+typedef struct nav__cell {
+    uint32_t first_edge;  ///< cell c has edges first_edge .. cells[c + 1].first_edge - 1, anticlockwise
+    uint32_t first_face;  ///< likewise in cell_faces
+    uint32_t island;
+    /// Dead-end trees: leaves of the cell graph peeled off again and again, numbered so that the cells
+    /// behind c are those with tree_first in [c.tree_first, c.tree_last]. Not part of a tree (there are
+    /// two ways out): tree_first is 0. Who enters c from its tree's stem need not, unless the goal is behind.
+    uint32_t tree_first, tree_last;
+    uint32_t flags;
+    uint8_t area;
+    uint8_t link_end; ///< a link begins or ends here: never counted as a dead end
+    uint8_t pad[6];
+} nav__cell;
+
+typedef struct nav__face {
+    uint32_t first_corner; ///< face f has corners face_corners[first_corner .. faces[f + 1].first_corner - 1]
+    uint32_t first_tri;    ///< likewise in tris; none: the fan round corner 0
+    uint32_t cell;
+    uint32_t polygon;      ///< of the file; faces are sorted by it
+} nav__face;
+
+struct nav_mesh {
+    nav_alloc alloc;
+    void *block;            ///< one allocation that all arrays below lie in
+    size_t block_bytes;
+
+    nav_vec origin;
+    float min[3], max[3];   ///< bounds, relative, detail included
+    double rounding;        ///< how far a 32-bit absolute coordinate of this mesh may be from what was meant
+    nav_agent agent;
+    bool has_flags, has_areas;
+    uint32_t flags_used;
+    uint64_t areas_used[4];
+
+    uint32_t polygon_count, face_count, corner_count, point_count, vertex_points, tri_count;
+    uint32_t cell_count, edge_count, vertex_count, island_count, link_count;
+
+    const nav__face *faces;         ///< [face_count + 1]
+    const uint32_t *face_corners;   ///< [corner_count] points
+    const float *points;            ///< [x, y, z] * point_count; the first vertex_points are polygon vertices, then detail
+    const uint32_t *tris;           ///< [3] * tri_count: detail triangles, wound as the faces
+
+    const nav__cell *cells;         ///< [cell_count + 1]
+    const uint32_t *cell_faces;     ///< [face_count]
+    const nav__edge *edges;         ///< [edge_count]
+    const uint32_t *edge_cell;      ///< [edge_count]
+    const float *vertex_xz;         ///< [x, z] * vertex_count, the same as in edges
+    const float *vertex_y;          ///< [vertex_count] on the surface
+    const uint32_t *vertex_edge;    ///< [vertex_count] a half-edge that starts here; of an open fan the most clockwise (a wall)
+
+    const double *island_area;      ///< [island_count] ground area
+    const nav_link *links;          ///< [link_count]
+
+    /// Uniform grid over the ground plane: cell (i, j) lists the faces whose bounds touch it.
+    float grid_x, grid_z, grid_step, grid_inverse;
+    uint32_t grid_nx, grid_nz;
+    const uint32_t *grid_first;     ///< [grid_nx * grid_nz + 1]
+    const uint32_t *grid_faces;
+};
+
+static inline uint32_t nav__edge_next(const nav_mesh *m, uint32_t e)
+{
+    uint32_t c = m->edge_cell[e];
+    return e + 1 == m->cells[c + 1].first_edge ? m->cells[c].first_edge : e + 1;
+}
+
+static inline uint32_t nav__edge_prev(const nav_mesh *m, uint32_t e)
+{
+    uint32_t c = m->edge_cell[e];
+    return e == m->cells[c].first_edge ? m->cells[c + 1].first_edge - 1 : e - 1;
+}
+
+#endif

@@ -1,0 +1,83 @@
+/// Private: the scratch of a query and what its parts share.
+#ifndef NAV_SCRATCH_H
+#define NAV_SCRATCH_H
+
+#include "geom.h"
+#include "layout.h"
+#include "nav_query.h"
+
+/// A block that only grows.
+typedef struct nav__buffer {
+    void *data;
+    size_t bytes;
+} nav__buffer;
+
+struct nav_query {
+    nav_alloc alloc;
+    nav_interrupt interrupt;
+
+    nav__buffer points;   ///< nav_vec, the last answer's
+    nav__buffer polygons; ///< uint32_t, the last answer's
+    nav__buffer faces;    ///< uint32_t, locate.c's scratch
+    nav__buffer cells;    ///< uint32_t, flood fill's scratch
+
+    nav__buffer nodes, heap, roots, corners, reached; ///< the search's
+    uint32_t root_stamp, reached_stamp;
+};
+
+/// At least `bytes` in `buffer`, what was there is kept.
+/// @return the data, NULL when out of memory (the buffer is then as before)
+void *nav__reserve(nav_query *query, nav__buffer *buffer, size_t bytes);
+
+static inline bool nav__passes(const nav_mesh *m, const nav_filter *f, uint32_t cell)
+{
+    uint32_t flags = m->cells[cell].flags;
+    return !m->has_flags || ((flags & f->include) && !(flags & f->exclude));
+}
+
+/// True when every cell of the mesh passes: the search then needs no test a cell.
+static inline bool nav__passes_all(const nav_mesh *m, const nav_filter *f)
+{
+    return !m->has_flags || (f->include == UINT32_MAX && f->exclude == 0);
+}
+
+static inline nav__p2 nav__ground(const nav_mesh *m, nav_vec p)
+{
+    return (nav__p2){p.x - m->origin.x, p.z - m->origin.z};
+}
+
+static inline nav__p2 nav__edge_from(const nav_mesh *m, uint32_t e)
+{
+    return (nav__p2){(double)m->edges[e].x, (double)m->edges[e].z};
+}
+
+/// Height (relative to the origin) of the surface at ground position p within one cell: of the face of
+/// the cell that holds p, or is nearest to holding it. `face` may be NULL.
+double nav__cell_height(const nav_mesh *m, uint32_t cell, nav__p2 p, uint32_t *face);
+
+/// Height of one face at p (clamped to the face where p is beside it).
+double nav__face_height(const nav_mesh *m, uint32_t face, nav__p2 p);
+
+/// Is p in the closed cell? Exact.
+bool nav__cell_holds(const nav_mesh *m, uint32_t cell, nav__p2 p);
+
+/// Where a walk begins or ends: a ground position that lies exactly in the closed cells listed.
+#define NAV__ANCHOR_CELLS 32
+typedef struct nav__anchor {
+    nav__p2 p;
+    uint32_t count;
+    uint32_t cells[NAV__ANCHOR_CELLS];
+} nav__anchor;
+
+/// From a place found by locate.c: where the place lies outside its cell by rounding, p is moved just
+/// inside. On an edge both cells are listed, on a vertex all that meet there on this floor, on a pinch
+/// those of every sector (found through the grid, not by walking, so that sectors without a common edge
+/// are met). Cells that the filter closes are left out.
+void nav__anchor_make(const nav_mesh *m, const nav_place *place, const nav_filter *filter, nav__anchor *anchor);
+
+/// The surface nearest in 3D to a position among cells for which `takes` is true; no box.
+/// @return false when no cell is taken
+bool nav__nearest_taken(nav_query *query, const nav_mesh *m, nav_vec point,
+                        bool (*takes)(const void *ctx, uint32_t cell), const void *ctx, nav_place *place);
+
+#endif

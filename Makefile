@@ -1,10 +1,15 @@
-# navd: one command for one thing; `make help` lists them.
+# navd: `make help` lists what can be made.
 CC ?= cc
 CXX ?= c++
 PYTHON ?= python3
 BUILD ?= build
 SAN ?=
 OPT ?= -O2 -g
+ARGS ?=
+
+# Debian 12 packages: what the build needs, and what only tests, benchmarks and load tests need.
+PACKAGES_RUN := build-essential libmicrohttpd-dev libuv1-dev libcjson-dev
+PACKAGES_TEST := python3 libcmocka-dev librecast-dev wrk curl
 
 ifneq ($(SAN),)
   BUILD := build/san-$(SAN)
@@ -27,22 +32,36 @@ DEP = -MMD -MP
 NAVCORE_INC := -Inavcore
 API_INC := -Iapi -Inavcore
 SERVER_INC := -Iserver -Iapi -Inavcore
+TEST_INC := -Itests/support -Iserver -Iapi -Inavcore
 
-NAVCORE_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard navcore/*.c))
-API_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard api/*.c)) $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard api/*.cpp))
-SERVER_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard server/*.c))
+objects = $(patsubst %,$(BUILD)/%.o,$(basename $(wildcard $(1))))
+NAVCORE_OBJ := $(call objects,navcore/*.c)
+API_OBJ := $(call objects,api/*.c api/*.cpp)
+SERVER_OBJ := $(filter-out $(BUILD)/server/main.o,$(call objects,server/*.c))
+SUPPORT_OBJ := $(call objects,tests/support/*.c)
+UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 API_LIBS := -lcjson
 SERVER_LIBS := -lmicrohttpd -luv
+FORMATTED := $(wildcard $(foreach d,navcore api server tests/*,$(d)/*.c $(d)/*.h $(d)/*.cpp))
 
-.PHONY: all
+.DEFAULT_GOAL := all
+.PRECIOUS: $(BUILD)/%.o
+.PHONY: all run test unit unit-programs http conformance bench load san format lint help clean deps deps-run
+
+## build build/navd (SAN=address|thread: build/san-.../navd)
 all: $(BUILD)/navd
 
-$(BUILD)/navd: $(SERVER_OBJ) $(BUILD)/libapi.a $(BUILD)/libnavcore.a
+-include api/api.mk
+-include tests/generate/generate.mk
+-include tests/bench/bench.mk
+
+$(BUILD)/navd: $(BUILD)/server/main.o $(BUILD)/libserver.a $(BUILD)/libapi.a $(BUILD)/libnavcore.a
 	$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(SERVER_LIBS) $(API_LIBS) -lpthread -lm
 
 $(BUILD)/libnavcore.a: $(NAVCORE_OBJ)
-	@rm -f $@; ar rcs $@ $^
 $(BUILD)/libapi.a: $(API_OBJ)
+$(BUILD)/libserver.a: $(SERVER_OBJ)
+$(BUILD)/lib%.a:
 	@rm -f $@; ar rcs $@ $^
 
 $(BUILD)/navcore/%.o: navcore/%.c
@@ -57,18 +76,14 @@ $(BUILD)/api/%.o: api/%.cpp
 $(BUILD)/server/%.o: server/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(SERVER_INC) $(DEP) -c -o $@ $<
-
-# Unit tests: tests/unit/test_<module>.c is one program each, with tests/support/*.c beside it.
-SUPPORT_OBJ := $(patsubst %.c,$(BUILD)/%.o,$(wildcard tests/support/*.c))
-UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
-TEST_INC := -Itests/support -Iapi -Inavcore
-
-$(BUILD)/tests/support/%.o: tests/support/%.c
+$(BUILD)/tests/%.o: tests/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(TEST_INC) $(DEP) -c -o $@ $<
-$(BUILD)/tests/unit/%.o: tests/unit/%.c
+
+# One program for each tests/unit/test_<module>.c; those of the server link it as well.
+$(BUILD)/unit/test_server_%: $(BUILD)/tests/unit/test_server_%.o $(SUPPORT_OBJ) $(BUILD)/libserver.a $(BUILD)/libapi.a $(BUILD)/libnavcore.a
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(TEST_INC) $(DEP) -c -o $@ $<
+	$(CXX) $(LDFLAGS_ALL) -o $@ $^ -lcmocka $(SERVER_LIBS) $(API_LIBS) -lpthread -lm
 $(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(SUPPORT_OBJ) $(BUILD)/libapi.a $(BUILD)/libnavcore.a
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS_ALL) -o $@ $^ -lcmocka $(API_LIBS) -lpthread -lm
@@ -76,6 +91,63 @@ $(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(SUPPORT_OBJ) $(BUILD)/libapi.a $(BUIL
 $(BUILD)/core/%: $(BUILD)/tests/unit/%.o $(SUPPORT_OBJ) $(BUILD)/libnavcore.a
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lcmocka -lm
+unit-programs: $(UNIT_BIN)
 
-.PRECIOUS: $(BUILD)/%.o
+## build and serve samples/ on 127.0.0.1:8080 (ARGS="--listen ...")
+run: deps-run
+	@$(MAKE) --no-print-directory $(BUILD)/navd
+	$(BUILD)/navd --meshes samples $(ARGS)
+
+## every suite, sanitizers included; the last line sums them up
+test: deps
+	@$(PYTHON) tests/run_all
+
+## unit tests (SAN=address|thread: under that sanitizer)
+unit: unit-programs
+	@$(PYTHON) tests/run_all --only unit --build $(BUILD)
+
+## HTTP tests against build/navd (ARGS="reload" picks modules)
+http: $(BUILD)/navd
+	@$(PYTHON) tests/http/run --binary $(BUILD)/navd $(ARGS)
+
+## ../shared/conformance/check.py against build/navd, where it is present
+conformance: $(BUILD)/navd
+	@$(PYTHON) tests/conformance/run --binary $(BUILD)/navd $(ARGS)
+
+## times beside Detour's on the same meshes; build/bench.json
+bench: deps
+
+## rates, latency and CPU per request measured with wrk; build/load.json
+load: deps
+	@$(MAKE) --no-print-directory $(BUILD)/navd
+	@$(PYTHON) tests/load/run --binary $(BUILD)/navd $(ARGS)
+
+## unit and HTTP tests under SAN=address or SAN=thread
+san: deps
+	@test -n "$(SAN)" || { echo "say which: make san SAN=address or SAN=thread" >&2; exit 2; }
+	@$(MAKE) --no-print-directory SAN=$(SAN) $(BUILD)/navd unit
+	@$(PYTHON) tests/http/run --binary $(BUILD)/navd $(ARGS)
+
+## rewrite the sources in the project's layout
+format:
+	clang-format -i $(FORMATTED)
+
+## layout, layers and compiler warnings of a second compiler
+lint:
+	@$(PYTHON) tests/lint $(FORMATTED)
+
+## install the Debian packages that are missing
+deps: PACKAGES = $(PACKAGES_RUN) $(PACKAGES_TEST)
+deps-run: PACKAGES = $(PACKAGES_RUN)
+deps deps-run:
+	@.ci/deps $(PACKAGES)
+
+## this list
+help:
+	@awk '/^## / { text = substr($$0, 4); next } /^[a-z-]+:/ { if (text) { split($$0, w, ":"); printf "  make %-12s %s\n", w[1], text } } { text = "" }' Makefile
+
+## remove build/
+clean:
+	rm -rf build
+
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -21,7 +21,7 @@ struct nav_query {
     nav__buffer faces;    ///< uint32_t, locate.c's scratch
     nav__buffer cells;    ///< uint32_t, flood fill's scratch
 
-    nav__buffer nodes, heap, roots, corners, reached; ///< the search's
+    nav__buffer nodes, fresh, records, heap, roots, corners, reached; ///< the search's
     uint32_t root_stamp, reached_stamp;
 };
 

@@ -35,6 +35,7 @@ typedef struct api_mesh {
     double load_ms;
     int64_t loaded_at_ms;        ///< Unix time
     char source[256];            ///< file name, or "upload"
+    void *owner;                 ///< the server's record that counts references
 } api_mesh;
 
 /// What is to be loaded. All text is UTF-8 and not NUL-terminated unless said.

@@ -88,12 +88,23 @@ struct nav_mesh {
     const double *island_area;      ///< [island_count] ground area
     const nav_link *links;          ///< [link_count]
 
-    /// Uniform grid over the ground plane: cell (i, j) lists the faces whose bounds touch it.
+    /// Uniform grid over the ground plane: cell (i, j), number j * grid_nx + i with i along x, lists the
+    /// faces whose bounds touch it: those from nav__grid_index of their least to that of their greatest
+    /// coordinate on both axes.
     float grid_x, grid_z, grid_step, grid_inverse;
     uint32_t grid_nx, grid_nz;
     const uint32_t *grid_first;     ///< [grid_nx * grid_nz + 1]
     const uint32_t *grid_faces;
 };
+
+/// Column (or row) of the grid that holds coordinate v; coordinates beside the grid belong to its border.
+/// Whoever fills the grid and whoever reads it must use this one function: it never falls as v grows, so a
+/// coordinate between two others is found between their columns, whatever the rounding.
+static inline uint32_t nav__grid_index(double v, float least, float inverse, uint32_t count)
+{
+    double k = (v - (double)least) * (double)inverse;
+    return k >= (double)count ? count - 1 : k > 0 ? (uint32_t)k : 0;
+}
 
 static inline uint32_t nav__edge_next(const nav_mesh *m, uint32_t e)
 {

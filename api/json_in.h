@@ -1,0 +1,48 @@
+/// Reading JSON from outside, under limits. Values are cJSON's: this file and args.h are the only ones
+/// of the api's queries that show them.
+#ifndef API_JSON_IN_H
+#define API_JSON_IN_H
+
+#include <cjson/cJSON.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "api_problem.h"
+
+/// Parses one JSON text strictly (RFC 8259): the whole of `text` must be one value, UTF-8, without NULs,
+/// control characters in strings or numbers longer than cJSON keeps whole. Nesting is checked before
+/// anything is built, so that depth costs no stack.
+/// @return NULL on failure: 400 bad_json naming the byte, or 500. The caller frees with cJSON_Delete.
+/// @thread any. (cJSON notes the place of the last error in a global, which nobody reads.)
+cJSON *api_json_parse(const char *text, size_t size, uint32_t max_depth, api_problem *problem);
+
+/// Where a reader is, to name what is at fault.
+typedef struct api_place {
+    api_problem *problem;
+    char prefix[48];     ///< JSON Pointer of the object being read: "" or "/queries/17"
+    bool query_string;   ///< the arguments came from a query string: name parameters instead
+    bool query_filter;   ///< … in which `include` and `exclude` stood for themselves, outside of `filter`
+} api_place;
+
+/// Fills place->problem with bad_request and the pointer prefix + `pointer` ("/start/0"; "" for the object
+/// itself), or the parameter's name.
+/// @return false, so that a reader can `return api_place_fail(...)`
+bool api_place_fail(const api_place *place, const char *pointer, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/// Fills `pointer` with "/name" or "base/name", escaped as RFC 6901 says; left at `base` where the name
+/// is too long to be told whole.
+void api_pointer_join(char *pointer, size_t size, const char *base, const char *name);
+
+/// Is this a number that a double holds?
+bool api_json_finite(const cJSON *value);
+
+/// For messages: "a string", "null", …
+const char *api_json_kind(const cJSON *value);
+
+/// Edit distance of two names (insertions, deletions, substitutions, neighbours swapped); more than
+/// `limit` is told as limit + 1.
+int api_name_distance(const char *a, const char *b, int limit);
+
+#endif

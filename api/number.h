@@ -1,0 +1,43 @@
+/// Numbers as JSON text and back, independent of the locale.
+#ifndef API_NUMBER_H
+#define API_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Room that every function below needs in `out`. None of them writes a NUL.
+#define API_NUMBER_MAX 40
+
+/// The shortest decimals that read back to the same 32-bit float; zero is "0" whatever its sign.
+/// A value that is no number in JSON (nan, infinity) becomes "null".
+/// @return characters written
+size_t api_number_float(char *out, float value);
+
+/// The shortest decimals that read back to the same double.
+size_t api_number_double(char *out, double value);
+
+/// Rounded to `decimals` (0 to 9) digits after the point, without trailing zeros.
+size_t api_number_rounded(char *out, float value, int decimals);
+
+size_t api_number_u64(char *out, uint64_t value);
+
+typedef enum api_number_result { API_NUMBER_OK, API_NUMBER_NONE, API_NUMBER_TOO_LARGE } api_number_result;
+
+/// Reads a whole text as a number in JSON's notation (a leading plus is no number, neither is "nan").
+/// What is too small for a double is zero, as it is for strtod.
+/// @param value  set on API_NUMBER_OK only
+api_number_result api_number_parse(const char *text, size_t size, double *value);
+
+/// Length of the JSON number at the start of `text`, 0 when there is none.
+size_t api_number_length(const char *text, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,73 @@
+/// What the readers share.
+#include "read.h"
+
+#include <string.h>
+
+bool nav__list_reserve(nav__list *list, const nav_alloc *alloc, uint32_t cap)
+{
+    if (cap <= list->cap) {
+        return true;
+    }
+    uint32_t doubled = list->cap > UINT32_MAX / 2 ? UINT32_MAX : 2 * list->cap;
+    uint32_t grown = cap > doubled ? cap : doubled;
+    grown = grown < 16 ? 16 : grown;
+    size_t entries = grown;
+    if (entries > SIZE_MAX / sizeof *list->data) {
+        return false;
+    }
+    uint32_t *data = alloc->resize(alloc->ctx, list->data, entries * sizeof *data);
+    if (!data) {
+        return false;
+    }
+    list->data = data;
+    list->cap = grown;
+    return true;
+}
+
+void nav__list_free(nav__list *list, const nav_alloc *alloc)
+{
+    if (list->data) {
+        alloc->resize(alloc->ctx, list->data, 0);
+    }
+    *list = (nav__list){0};
+}
+
+nav__text nav__text_begin(const void *bytes, size_t size)
+{
+    static const char mark[] = "\xEF\xBB\xBF";
+    nav__text t = {.p = bytes, .end = (const char *)bytes + size, .line = 1};
+    if (size >= 3 && memcmp(bytes, mark, 3) == 0) {
+        t.p += 3;
+    }
+    return t;
+}
+
+nav_status nav__text_fail(const nav__text *t, nav_error *error, const char *expected)
+{
+    if (t->p == t->end) {
+        return nav_fail(error, NAV_BAD_FORMAT, t->line, NAV_NO_BYTE, "expected %s, found the end of the file", expected);
+    }
+    if (nav__is_newline(*t->p)) {
+        return nav_fail(error, NAV_BAD_FORMAT, t->line, NAV_NO_BYTE, "expected %s, found the end of the line", expected);
+    }
+    // The word at the cursor, with what could upset a terminal or a JSON string left out.
+    char word[33];
+    size_t n = 0;
+    for (const char *p = t->p; p < t->end && n + 1 < sizeof word && !nav__is_blank(*p) && !nav__is_newline(*p); p++) {
+        word[n++] = *p > ' ' && *p < 0x7F ? *p : '?';
+    }
+    word[n] = '\0';
+    return nav_fail(error, NAV_BAD_FORMAT, t->line, NAV_NO_BYTE, "expected %s, found `%s`", expected, word);
+}
+
+nav_status nav__read_end(nav_soup *soup, nav_status status, nav_error *error)
+{
+    if (status == NAV_OK) {
+        return status;
+    }
+    if (status == NAV_NO_MEMORY || status == NAV_TOO_LARGE) {
+        nav_fail(error, status, 0, NAV_NO_BYTE, "%s", nav_status_text(status));
+    }
+    nav_soup_deinit(soup);
+    return status;
+}

@@ -1,0 +1,35 @@
+/// Private: the surface near a ground position: which face, how far, how high.
+#ifndef NAV_SURFACE_H
+#define NAV_SURFACE_H
+
+#include "geom.h"
+#include "layout.h"
+
+/// Cells of the grid, both ends included.
+typedef struct nav__grid_span {
+    uint32_t i0, i1; ///< along x
+    uint32_t j0, j1; ///< along z
+} nav__grid_span;
+
+/// The cells that list every face whose bounds meet the rectangle from `low` to `high` (which may be of any size).
+/// @return false when the rectangle lies beside the mesh's bounds
+bool nav__grid_cover(const nav_mesh *m, nav__p2 low, nav__p2 high, nav__grid_span *span);
+
+static inline nav__p2 nav__face_corner(const nav_mesh *m, uint32_t k)
+{
+    const float *q = m->points + 3 * (size_t)m->face_corners[k];
+    return (nav__p2){(double)q[0], (double)q[2]};
+}
+
+/// Is p in the closed face? Exact.
+bool nav__face_holds(const nav_mesh *m, uint32_t face, nav__p2 p);
+
+/// Is p further than `slack` outside of one of the face's edges? A quick no for most faces near p; what is
+/// left holds p, comes near it, or lies beyond one of its own sharp corners.
+bool nav__face_misses(const nav_mesh *m, uint32_t face, nav__p2 p, double slack);
+
+/// The point of the closed face nearest to p on the ground; two faces with a common edge agree to the last bit.
+/// @return the squared distance, 0 and p itself when the face holds p
+double nav__face_closest(const nav_mesh *m, uint32_t face, nav__p2 p, nav__p2 *closest);
+
+#endif

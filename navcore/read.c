@@ -44,11 +44,10 @@ nav__text nav__text_begin(const void *bytes, size_t size)
 
 nav_status nav__text_fail(const nav__text *t, nav_error *error, const char *expected)
 {
-    if (t->p == t->end) {
-        return nav_fail(error, NAV_BAD_FORMAT, t->line, NAV_NO_BYTE, "expected %s, found the end of the file", expected);
-    }
-    if (nav__is_newline(*t->p)) {
-        return nav_fail(error, NAV_BAD_FORMAT, t->line, NAV_NO_BYTE, "expected %s, found the end of the line", expected);
+    bool at_end = t->p == t->end;
+    if (at_end || nav__is_newline(*t->p)) {
+        return nav_fail(error, NAV_BAD_FORMAT, t->line, NAV_NO_BYTE, "expected %s, found the end of the %s", expected,
+                        at_end ? "file" : "line");
     }
     // The word at the cursor, with what could upset a terminal or a JSON string left out.
     char word[33];

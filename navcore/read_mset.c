@@ -9,7 +9,6 @@
 /// What Detour keeps as polygons of two corners, off-mesh connections, become links.
 #include "read.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +50,9 @@ typedef struct mset_reader {
     nav__list user_ids; ///< of each link
 } mset_reader;
 
+/// Complains about the byte `at`.
+#define FAIL(r, at, ...) nav_fail((r)->error, NAV_BAD_FORMAT, 0, (at), __VA_ARGS__)
+
 static uint16_t u16_at(const mset_reader *r, size_t at)
 {
     return (uint16_t)(r->bytes[at] | r->bytes[at + 1] << 8);
@@ -77,22 +79,21 @@ static bool has_text(const mset_reader *r, size_t at, const char *text)
 static nav_status check_set_header(mset_reader *r, uint32_t *tile_count)
 {
     if (has_text(r, 0, "MSET")) {
-        return nav_fail(r->error, NAV_BAD_FORMAT, 0, 0, "a big-endian Detour set: write it on a little-endian machine");
+        return FAIL(r, 0, "a big-endian Detour set: write it on a little-endian machine");
     }
     if (!has_text(r, 0, "TESM")) {
         return nav_fail(r->error, NAV_UNKNOWN_FORMAT, 0, 0, "not a Detour set: its magic is not MSET");
     }
     if (r->size < SET_BYTES) {
-        return nav_fail(r->error, NAV_BAD_FORMAT, 0, r->size, "the file ends within the set's header of 40 bytes");
+        return FAIL(r, r->size, "the file ends within the set's header of 40 bytes");
     }
     if (u32_at(r, 4) != 1) {
-        return nav_fail(r->error, NAV_BAD_FORMAT, 0, 4, "version %" PRIu32 " of a Detour set, only 1 is known", u32_at(r, 4));
+        return FAIL(r, 4, "version %u of a Detour set, only 1 is known", u32_at(r, 4));
     }
     *tile_count = u32_at(r, 8);
     // Each tile takes at least its header, so no larger count can be true.
     if (*tile_count == 0 || *tile_count > r->size / TILE_HEADER_BYTES) {
-        return nav_fail(r->error, NAV_BAD_FORMAT, 0, 8, "%" PRId32 " tiles cannot be in %zu bytes",
-                        (int32_t)*tile_count, r->size);
+        return FAIL(r, 8, "%d tiles cannot be in %zu bytes", (int32_t)*tile_count, r->size);
     }
     return NAV_OK;
 }
@@ -121,19 +122,19 @@ static nav_status lay_out(mset_reader *r, tile *t, size_t size)
     uint64_t need = tile_bytes(t, TILE_HEADER_BYTES, link_bytes, OFF_MESH_BYTES);
     if (need != size) {
         if (is_unreal(t, size)) {
-            return nav_fail(r->error, NAV_BAD_FORMAT, 0, t->start,
-                            "tile %" PRIu32 " has Unreal's longer header, which this version does not read", t->number);
+            return FAIL(r, t->start, "tile %u has Unreal's longer header, which this version does not read",
+                        t->number);
         }
-        return nav_fail(r->error, NAV_BAD_FORMAT, 0, t->start,
-                        "the parts of tile %" PRIu32 " take %" PRIu64 " bytes by its counts, but it has %zu", t->number,
-                        need, size);
+        return FAIL(r, t->start, "the parts of tile %u take %llu bytes by its counts, but it has %zu", t->number,
+                    (unsigned long long)need, size);
     }
     t->vertices_at = t->start + TILE_HEADER_BYTES;
     t->polygons_at = t->vertices_at + (size_t)t->vertices * VERTEX_BYTES;
     t->detail_meshes_at = t->polygons_at + (size_t)t->polygons * POLYGON_BYTES + (size_t)t->links * link_bytes;
     t->detail_vertices_at = t->detail_meshes_at + (size_t)t->detail_meshes * DETAIL_MESH_BYTES;
     t->detail_tris_at = t->detail_vertices_at + (size_t)t->detail_vertices * VERTEX_BYTES;
-    t->off_mesh_at = t->detail_tris_at + (size_t)t->detail_tris * DETAIL_TRI_BYTES + (size_t)t->bv_nodes * BV_NODE_BYTES;
+    size_t bv_nodes_at = t->detail_tris_at + (size_t)t->detail_tris * DETAIL_TRI_BYTES;
+    t->off_mesh_at = bv_nodes_at + (size_t)t->bv_nodes * BV_NODE_BYTES;
     return NAV_OK;
 }
 
@@ -141,14 +142,13 @@ static nav_status lay_out(mset_reader *r, tile *t, size_t size)
 static nav_status read_tile_header(mset_reader *r, tile *t, size_t size)
 {
     if (has_text(r, t->start, "DNAV")) {
-        return nav_fail(r->error, NAV_BAD_FORMAT, 0, t->start, "tile %" PRIu32 " is big-endian", t->number);
+        return FAIL(r, t->start, "tile %u is big-endian", t->number);
     }
     if (size < TILE_HEADER_BYTES || !has_text(r, t->start, "VAND")) {
-        return nav_fail(r->error, NAV_BAD_FORMAT, 0, t->start, "tile %" PRIu32 " has no DNAV header", t->number);
+        return FAIL(r, t->start, "tile %u has no DNAV header", t->number);
     }
     if (u32_at(r, t->start + 4) != 7) {
-        return nav_fail(r->error, NAV_BAD_FORMAT, 0, t->start + 4, "tile %" PRIu32 " has version %" PRIu32 ", only 7 is known",
-                        t->number, u32_at(r, t->start + 4));
+        return FAIL(r, t->start + 4, "tile %u has version %u, only 7 is known", t->number, u32_at(r, t->start + 4));
     }
     uint32_t *const counts[] = {&t->polygons,        &t->vertices,    &t->links,    &t->detail_meshes,
                                 &t->detail_vertices, &t->detail_tris, &t->bv_nodes, &t->off_mesh};
@@ -156,8 +156,7 @@ static nav_status read_tile_header(mset_reader *r, tile *t, size_t size)
         size_t at = t->start + 24 + 4 * i;
         *counts[i] = u32_at(r, at);
         if (*counts[i] > size) { // every part's entries take more than a byte each
-            return nav_fail(r->error, NAV_BAD_FORMAT, 0, at, "tile %" PRIu32 " of %zu bytes claims %" PRId32 " entries",
-                            t->number, size, (int32_t)*counts[i]);
+            return FAIL(r, at, "tile %u of %zu bytes claims %d entries", t->number, size, (int32_t)*counts[i]);
         }
     }
     return lay_out(r, t, size);
@@ -188,9 +187,9 @@ static nav_status find_reference_width(mset_reader *r, size_t *width)
     } else if (has_text(r, SET_BYTES + 16, "VAND")) {
         *width = 8;
     } else if (has_text(r, SET_BYTES + 8, "DNAV") || has_text(r, SET_BYTES + 16, "DNAV")) {
-        return nav_fail(r->error, NAV_BAD_FORMAT, 0, SET_BYTES, "the tiles are big-endian");
+        return FAIL(r, SET_BYTES, "the tiles are big-endian");
     } else {
-        return nav_fail(r->error, NAV_BAD_FORMAT, 0, SET_BYTES, "no Detour tile follows the set's header");
+        return FAIL(r, SET_BYTES, "no Detour tile follows the set's header");
     }
     return NAV_OK;
 }
@@ -201,8 +200,7 @@ static nav_status find_tiles(mset_reader *r, uint32_t tile_count)
     nav_status status = find_reference_width(r, &width);
     for (uint32_t i = 0; status == NAV_OK && i < tile_count; i++) {
         if (r->size - at < 2 * width) {
-            return nav_fail(r->error, NAV_BAD_FORMAT, 0, at, "the file ends before tile %" PRIu32 " of %" PRIu32, i,
-                            tile_count);
+            return FAIL(r, at, "the file ends before tile %u of %u", i, tile_count);
         }
         bool no_reference = u32_at(r, at) == 0 && (width == 4 || u32_at(r, at + 4) == 0);
         uint32_t size = u32_at(r, at + width);
@@ -211,8 +209,7 @@ static nav_status find_tiles(mset_reader *r, uint32_t tile_count)
         }
         at += 2 * width;
         if (size > r->size - at) {
-            return nav_fail(r->error, NAV_BAD_FORMAT, 0, at - width, "tile %" PRIu32 " claims %" PRId32 " bytes, %zu follow",
-                            i, (int32_t)size, r->size - at);
+            return FAIL(r, at - width, "tile %u claims %d bytes, %zu follow", i, (int32_t)size, r->size - at);
         }
         tile *t = add_tile(r);
         if (!t) {
@@ -223,7 +220,7 @@ static nav_status find_tiles(mset_reader *r, uint32_t tile_count)
         at += size;
     }
     if (status == NAV_OK && r->tile_count == 0) {
-        return nav_fail(r->error, NAV_BAD_FORMAT, 0, SET_BYTES, "the set has no tile");
+        return FAIL(r, SET_BYTES, "the set has no tile");
     }
     return status;
 }
@@ -233,8 +230,7 @@ static nav_status read_position(mset_reader *r, const tile *t, size_t at, double
     for (size_t k = 0; k < 3; k++) {
         v[k] = f32_at(r, at + 4 * k);
         if (!isfinite(v[k])) {
-            return nav_fail(r->error, NAV_BAD_FORMAT, 0, at + 4 * k, "a coordinate in tile %" PRIu32 " is not finite",
-                            t->number);
+            return FAIL(r, at + 4 * k, "a coordinate in tile %u is not finite", t->number);
         }
     }
     return NAV_OK;
@@ -288,8 +284,8 @@ static nav_status number_polygons(mset_reader *r, const tile *t)
     for (uint32_t i = 0; i < t->polygons; i++) {
         uint8_t type = polygon_type(r, polygon_at(t, i));
         if (type != TYPE_GROUND && type != TYPE_OFF_MESH) {
-            return nav_fail(r->error, NAV_BAD_FORMAT, 0, polygon_at(t, i) + 31,
-                            "polygon %" PRIu32 " of tile %" PRIu32 " has the unknown type %d", i, t->number, type);
+            return FAIL(r, polygon_at(t, i) + 31, "polygon %u of tile %u has the unknown type %d", i, t->number,
+                        type);
         }
         if (!nav__list_push(&r->ground, &r->soup->alloc, type == TYPE_GROUND ? next++ : NAV_NONE)) {
             return NAV_NO_MEMORY;
@@ -306,9 +302,8 @@ static nav_status read_edge(mset_reader *r, const tile *t, uint32_t polygon, siz
     } else if (neighbour == 0) {
         *edge = NAV_EDGE_WALL;
     } else if (neighbour > t->polygons) {
-        return nav_fail(r->error, NAV_BAD_FORMAT, 0, at,
-                        "polygon %" PRIu32 " of tile %" PRIu32 " has neighbour %d of %" PRIu32 " polygons", polygon,
-                        t->number, neighbour - 1, t->polygons);
+        return FAIL(r, at, "polygon %u of tile %u has neighbour %d of %u polygons", polygon, t->number, neighbour - 1,
+                    t->polygons);
     } else {
         uint32_t number = r->ground.data[neighbour - 1];
         *edge = number == NAV_NONE ? NAV_EDGE_WALL : number; // a connection is no ground to step on
@@ -324,8 +319,7 @@ static nav_status read_detail(mset_reader *r, const tile *t, uint32_t polygon, c
     uint32_t vertices = r->bytes[at + 8], tris = r->bytes[at + 9];
     if (first_vertex > t->detail_vertices || vertices > t->detail_vertices - first_vertex ||
         first_tri > t->detail_tris || tris > t->detail_tris - first_tri) {
-        return nav_fail(r->error, NAV_BAD_FORMAT, 0, at, "the detail mesh of polygon %" PRIu32 " of tile %" PRIu32 " lies outside it",
-                        polygon, t->number);
+        return FAIL(r, at, "the detail mesh of polygon %u of tile %u lies outside it", polygon, t->number);
     }
     nav_status status = NAV_OK;
     for (uint32_t i = 0; status == NAV_OK && i < tris; i++) {
@@ -334,9 +328,8 @@ static nav_status read_detail(mset_reader *r, const tile *t, uint32_t polygon, c
         for (size_t k = 0; k < 3; k++) {
             uint32_t v = r->bytes[tri_at + k];
             if (v >= count + vertices) {
-                return nav_fail(r->error, NAV_BAD_FORMAT, 0, tri_at + k,
-                                "a detail triangle of polygon %" PRIu32 " of tile %" PRIu32 " has vertex %" PRIu32 " of %" PRIu32,
-                                polygon, t->number, v, count + vertices);
+                return FAIL(r, tri_at + k, "a detail triangle of polygon %u of tile %u has vertex %u of %u", polygon,
+                            t->number, v, count + vertices);
             }
             tri[k] = v < count ? corners[v] : r->soup->vertex_count + t->first_detail_vertex + first_vertex + v - count;
         }
@@ -351,16 +344,14 @@ static nav_status read_polygon(mset_reader *r, const tile *t, uint32_t polygon)
     uint32_t count = r->bytes[at + 30];
     uint32_t corners[MAX_CORNERS], edges[MAX_CORNERS];
     if (count < 3 || count > MAX_CORNERS) {
-        return nav_fail(r->error, NAV_BAD_FORMAT, 0, at + 30, "polygon %" PRIu32 " of tile %" PRIu32 " has %" PRIu32 " corners",
-                        polygon, t->number, count);
+        return FAIL(r, at + 30, "polygon %u of tile %u has %u corners", polygon, t->number, count);
     }
     nav_status status = NAV_OK;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t v = u16_at(r, at + 4 + 2 * i);
         if (v >= t->vertices) {
-            return nav_fail(r->error, NAV_BAD_FORMAT, 0, at + 4 + 2 * i,
-                            "polygon %" PRIu32 " of tile %" PRIu32 " has vertex %" PRIu32 " of %" PRIu32, polygon, t->number, v,
-                            t->vertices);
+            return FAIL(r, at + 4 + 2 * i, "polygon %u of tile %u has vertex %u of %u", polygon, t->number, v,
+                        t->vertices);
         }
         corners[i] = t->first_vertex + v;
         status = read_edge(r, t, polygon, at + 16 + 2 * i, &edges[i]);
@@ -385,14 +376,12 @@ static nav_status read_off_mesh(mset_reader *r, const tile *t, uint32_t i)
     }
     double radius = f32_at(r, at + 24);
     if (!isfinite(radius) || radius < 0) {
-        return nav_fail(r->error, NAV_BAD_FORMAT, 0, at + 24, "off-mesh connection %" PRIu32 " of tile %" PRIu32 " has no radius",
-                        i, t->number);
+        return FAIL(r, at + 24, "off-mesh connection %u of tile %u has no radius", i, t->number);
     }
     uint32_t polygon = u16_at(r, at + 28);
     if (polygon >= t->polygons || r->ground.data[polygon] != NAV_NONE) {
-        return nav_fail(r->error, NAV_BAD_FORMAT, 0, at + 28,
-                        "off-mesh connection %" PRIu32 " of tile %" PRIu32 " names polygon %" PRIu32 ", which is none of its kind", i,
-                        t->number, polygon);
+        return FAIL(r, at + 28, "off-mesh connection %u of tile %u names polygon %u, which is none of its kind", i,
+                    t->number, polygon);
     }
     nav_link link = {
         .kind = "off-mesh",
@@ -446,7 +435,7 @@ static nav_status name_links(mset_reader *r)
         uint32_t id = r->user_ids.data[i];
         const uint32_t *found = bsearch(&id, sorted.data, count, sizeof id, compare_ids);
         bool twice = (found > sorted.data && found[-1] == id) || (found + 1 < sorted.data + count && found[1] == id);
-        snprintf(r->soup->links[i].id, sizeof r->soup->links[i].id, id && !twice ? "%" PRIu32 : "link-%" PRIu32,
+        snprintf(r->soup->links[i].id, sizeof r->soup->links[i].id, id && !twice ? "%u" : "link-%u",
                  id && !twice ? id : i);
     }
     nav__list_free(&sorted, &r->soup->alloc);
@@ -462,7 +451,7 @@ static nav_status read_agent(mset_reader *r)
         size_t at = t->start + 60 + 4 * k;
         values[k] = f32_at(r, at);
         if (!isfinite(values[k]) || values[k] < 0) {
-            return nav_fail(r->error, NAV_BAD_FORMAT, 0, at, "the agent of tile 0 has a height, radius or climb that is no size");
+            return FAIL(r, at, "the agent of tile 0 has a height, radius or climb that is no size");
         }
     }
     r->soup->agent.height = values[0];
@@ -490,7 +479,7 @@ static nav_status read_set(mset_reader *r)
         status = read_tile(r, &r->tiles[i]);
     }
     if (status == NAV_OK && r->soup->poly_count == 0) {
-        return nav_fail(r->error, NAV_BAD_FORMAT, 0, SET_BYTES, "no tile of the set has a ground polygon");
+        return FAIL(r, SET_BYTES, "no tile of the set has a ground polygon");
     }
     return status == NAV_OK ? name_links(r) : status;
 }

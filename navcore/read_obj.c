@@ -94,7 +94,8 @@ static nav_status read_vertex(obj_reader *r)
         count++;
     }
     if (count < 3) {
-        return nav_fail(r->error, NAV_BAD_FORMAT, t->line, NAV_NO_BYTE, "a vertex with %zu of three coordinates", count);
+        return nav_fail(r->error, NAV_BAD_FORMAT, t->line, NAV_NO_BYTE, "a vertex with %zu of three coordinates",
+                        count);
     }
     return nav_soup_add_vertex(r->soup, v[0], v[1], v[2]);
 }
@@ -124,7 +125,8 @@ static nav_status read_corner(obj_reader *r, uint32_t *vertex)
     int64_t index = number > 0 ? number - 1 : count + number;
     if (number == 0 || index < 0 || index >= count) {
         return nav_fail(r->error, NAV_BAD_FORMAT, t->line, NAV_NO_BYTE,
-                        "vertex number %lld where %lld vertices are defined so far", (long long)number, (long long)count);
+                        "vertex number %lld where %lld vertices are defined so far", (long long)number,
+                        (long long)count);
     }
     *vertex = (uint32_t)index;
     return NAV_OK;

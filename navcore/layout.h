@@ -56,6 +56,14 @@ typedef struct nav__face {
     uint32_t polygon;      ///< of the file; faces are sorted by it
 } nav__face;
 
+/// One direction of an off-mesh link, both ends on the surface.
+typedef struct nav__ride {
+    uint32_t link;
+    uint32_t from_cell, to_cell;
+    float from[3], to[3];  ///< relative to the origin
+    bool backwards;        ///< from the link's end to its start
+} nav__ride;
+
 struct nav_mesh {
     nav_alloc alloc;
     void *block;            ///< one allocation that all arrays below lie in
@@ -87,6 +95,8 @@ struct nav_mesh {
 
     const double *island_area;      ///< [island_count] ground area
     const nav_link *links;          ///< [link_count]
+    const nav__ride *rides;         ///< [ride_count], sorted by from_cell
+    uint32_t ride_count;
 
     /// Uniform grid over the ground plane: cell (i, j), number j * grid_nx + i with i along x, lists the
     /// faces whose bounds touch it: those from nav__grid_index of their least to that of their greatest
@@ -116,6 +126,26 @@ static inline uint32_t nav__edge_prev(const nav_mesh *m, uint32_t e)
 {
     uint32_t c = m->edge_cell[e];
     return e == m->cells[c].first_edge ? m->cells[c + 1].first_edge - 1 : e - 1;
+}
+
+/// Rides that begin in a cell. @return how many, `first` set when any
+static inline uint32_t nav__rides_from(const nav_mesh *m, uint32_t cell, const nav__ride **first)
+{
+    uint32_t low = 0, high = m->ride_count;
+    while (low < high) {
+        uint32_t mid = low + (high - low) / 2;
+        if (m->rides[mid].from_cell < cell) {
+            low = mid + 1;
+        } else {
+            high = mid;
+        }
+    }
+    uint32_t end = low;
+    while (end < m->ride_count && m->rides[end].from_cell == cell) {
+        end++;
+    }
+    *first = m->rides + low;
+    return end - low;
 }
 
 #endif

@@ -88,6 +88,12 @@ typedef struct nav_path_options {
 
 nav_path_options nav_path_options_default(void);
 
+/// One link ridden: the step from points[at] to points[at + 1].
+typedef struct nav_ridden {
+    uint32_t at;
+    uint32_t link; ///< index into nav_mesh_links
+} nav_ridden;
+
 /// `points`, `polygons` and `links` live in the query until its next call.
 typedef struct nav_path {
     nav_path_status status;
@@ -99,6 +105,8 @@ typedef struct nav_path {
     uint32_t point_count;
     const uint32_t *polygons;  ///< [polygon_count], with options.corridor
     uint32_t polygon_count;
+    const nav_ridden *links;   ///< [link_count] in order
+    uint32_t link_count;
     uint32_t nodes;            ///< expanded by the search
 } nav_path;
 

@@ -29,11 +29,9 @@ void nav_query_destroy(nav_query *query)
     if (!query) {
         return;
     }
-    nav__buffer *buffers[] = {&query->points, &query->polygons, &query->faces,   &query->cells,  &query->nodes,
-                              &query->heap,   &query->roots,    &query->corners, &query->reached};
-    for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++) {
-        free_buffer(query, buffers[i]);
-    }
+#define NAV__FREE(name, what) free_buffer(query, &query->name);
+    NAV__BUFFERS(NAV__FREE)
+#undef NAV__FREE
     nav_alloc from = query->alloc;
     from.resize(from.ctx, query, 0);
 }

@@ -12,16 +12,29 @@ typedef struct nav__buffer {
     size_t bytes;
 } nav__buffer;
 
+/// The buffers of a query: one list, so that none is forgotten when it is freed.
+#define NAV__BUFFERS(X)                               \
+    X(points, "nav_vec, the last answer's")           \
+    X(polygons, "uint32_t, the last answer's")        \
+    X(links, "nav_ridden, the last answer's")         \
+    X(faces, "uint32_t, locate.c's")                  \
+    X(cells, "uint32_t, flood fill's stack")          \
+    X(reached, "uint32_t by cell, flood fill's")      \
+    X(nodes, "polyanya.c: nodes of the search")       \
+    X(fresh, "polyanya.c: successors of one node")    \
+    X(records, "polyanya.c: bends")                   \
+    X(heap, "polyanya.c: open nodes")                 \
+    X(roots, "polyanya.c: best g by vertex")          \
+    X(corners, "polyanya.c: the path found")          \
+    X(steps, "weighted.c: the path found")
+
 struct nav_query {
     nav_alloc alloc;
     nav_interrupt interrupt;
 
-    nav__buffer points;   ///< nav_vec, the last answer's
-    nav__buffer polygons; ///< uint32_t, the last answer's
-    nav__buffer faces;    ///< uint32_t, locate.c's scratch
-    nav__buffer cells;    ///< uint32_t, flood fill's scratch
-
-    nav__buffer nodes, fresh, records, heap, roots, corners, reached; ///< the search's
+#define NAV__FIELD(name, what) nav__buffer name;
+    NAV__BUFFERS(NAV__FIELD)
+#undef NAV__FIELD
     uint32_t root_stamp, reached_stamp;
 };
 

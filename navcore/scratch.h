@@ -88,6 +88,17 @@ typedef struct nav__anchor {
 /// are met). Cells that the filter closes are left out.
 void nav__anchor_make(const nav_mesh *m, const nav_place *place, const nav_filter *filter, nav__anchor *anchor);
 
+/// Appends the file polygons that a straight leg from a to b inside one cell crosses to query->polygons,
+/// in order; the last one there is not repeated. `count` is how many query->polygons holds.
+/// @return false when out of memory
+bool nav__corridor_add(nav_query *query, const nav_mesh *m, uint32_t cell, nav__p2 a, nav__p2 b, uint32_t *count);
+
+/// Appends to query->points (absolute) where a straight leg from a to b inside one cell passes from one
+/// file polygon to the next, with the surface's height; a and b themselves are left to the caller.
+/// `count` is how many query->points holds.
+/// @return false when out of memory
+bool nav__surface_points(nav_query *query, const nav_mesh *m, uint32_t cell, nav__p2 a, nav__p2 b, uint32_t *count);
+
 /// The surface nearest in 3D to a position among cells for which `takes` is true; no box.
 /// @return false when no cell is taken
 bool nav__nearest_taken(nav_query *query, const nav_mesh *m, nav_vec point,

@@ -1,0 +1,104 @@
+/// From a place on the surface to the exact ground position and cells a walk begins or ends in.
+#include "scratch.h"
+#include "surface.h"
+
+/// The first part of the way to the cell's middle that is tried, and the factor to the next.
+static const double FIRST_STEP = 1e-12, STEP_GROWTH = 8;
+
+static nav__p2 cell_middle(const nav_mesh *m, uint32_t cell)
+{
+    uint32_t first = m->cells[cell].first_edge, end = m->cells[cell + 1].first_edge;
+    nav__p2 sum = {0, 0};
+    for (uint32_t e = first; e < end; e++) {
+        nav__p2 v = nav__edge_from(m, e);
+        sum.x += v.x;
+        sum.z += v.z;
+    }
+    return (nav__p2){sum.x / (end - first), sum.z / (end - first)};
+}
+
+static nav__p2 nearest_vertex(const nav_mesh *m, uint32_t cell, nav__p2 p)
+{
+    nav__p2 best = nav__edge_from(m, m->cells[cell].first_edge);
+    for (uint32_t e = m->cells[cell].first_edge + 1; e < m->cells[cell + 1].first_edge; e++) {
+        nav__p2 v = nav__edge_from(m, e);
+        best = nav__dist(v, p) < nav__dist(best, p) ? v : best;
+    }
+    return best;
+}
+
+/// p itself when the cell holds it, else a position just inside. A cell so thin that rounding leaves
+/// nothing between its middle and p still holds its vertices.
+static nav__p2 move_inside(const nav_mesh *m, uint32_t cell, nav__p2 p)
+{
+    if (nav__cell_holds(m, cell, p)) {
+        return p;
+    }
+    nav__p2 middle = cell_middle(m, cell);
+    for (double t = FIRST_STEP; t < 1; t *= STEP_GROWTH) {
+        nav__p2 q = {p.x + t * (middle.x - p.x), p.z + t * (middle.z - p.z)};
+        if (nav__cell_holds(m, cell, q)) {
+            return q;
+        }
+    }
+    return nearest_vertex(m, cell, p);
+}
+
+static bool is_interior(const nav_mesh *m, uint32_t cell, nav__p2 p)
+{
+    uint32_t first = m->cells[cell].first_edge, end = m->cells[cell + 1].first_edge;
+    nav__p2 a = nav__edge_from(m, end - 1);
+    for (uint32_t e = first; e < end; e++) {
+        nav__p2 b = nav__edge_from(m, e);
+        if (!(nav__orient(a, b, p) > 0)) {
+            return false;
+        }
+        a = b;
+    }
+    return true;
+}
+
+static bool lists(const nav__anchor *anchor, uint32_t cell)
+{
+    for (uint32_t i = 0; i < anchor->count; i++) {
+        if (anchor->cells[i] == cell) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Adds the cells of this floor that hold the anchor's position.
+static void add_neighbours(const nav_mesh *m, double height, const nav_filter *filter, nav__anchor *anchor)
+{
+    // A cell's faces cover it but for cracks as wide as rounding.
+    double slack = 4 * m->rounding, tolerance = m->agent.climb + 8 * m->rounding;
+    nav__p2 p = anchor->p;
+    nav__grid_span span;
+    if (!nav__grid_cover(m, (nav__p2){p.x - slack, p.z - slack}, (nav__p2){p.x + slack, p.z + slack}, &span)) {
+        return;
+    }
+    for (uint32_t j = span.j0; j <= span.j1; j++) {
+        size_t row = (size_t)j * m->grid_nx;
+        uint32_t first = m->grid_first[row + span.i0], end = m->grid_first[row + span.i1 + 1];
+        for (uint32_t k = first; k < end && anchor->count < NAV__ANCHOR_CELLS; k++) {
+            uint32_t cell = m->faces[m->grid_faces[k]].cell;
+            if (!lists(anchor, cell) && nav__passes(m, filter, cell) && nav__cell_holds(m, cell, p) &&
+                fabs(nav__cell_height(m, cell, p, NULL) - height) <= tolerance) {
+                anchor->cells[anchor->count++] = cell;
+            }
+        }
+    }
+}
+
+void nav__anchor_make(const nav_mesh *m, const nav_place *place, const nav_filter *filter, nav__anchor *anchor)
+{
+    anchor->p = move_inside(m, place->cell, nav__ground(m, place->point));
+    anchor->count = 0;
+    if (nav__passes(m, filter, place->cell)) {
+        anchor->cells[anchor->count++] = place->cell;
+    }
+    if (!is_interior(m, place->cell, anchor->p)) {
+        add_neighbours(m, place->point.y - m->origin.y, filter, anchor);
+    }
+}

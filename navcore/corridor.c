@@ -1,0 +1,145 @@
+/// Which faces a straight leg inside one cell crosses, in order. A cell is merged from faces that need
+/// not be crossed in the order they are listed.
+#include "scratch.h"
+#include "surface.h"
+
+/// A face that the leg meets, from t0 to t1 of the leg's length.
+typedef struct crossing {
+    double t0, t1;
+    uint32_t face;
+} crossing;
+
+/// Parts of the leg shorter than this are rounding.
+static const double NOTHING = 1e-9;
+
+/// Clips the leg by the face's edges (Cyrus and Beck, "Generalized two- and three-dimensional clipping",
+/// Computers & Graphics 3, 1978).
+static bool clip(const nav_mesh *m, uint32_t face, nav__p2 a, nav__p2 b, crossing *c)
+{
+    uint32_t first = m->faces[face].first_corner, end = m->faces[face + 1].first_corner;
+    *c = (crossing){0, 1, face};
+    nav__p2 u = nav__face_corner(m, end - 1);
+    for (uint32_t k = first; k < end && c->t0 <= c->t1; k++) {
+        nav__p2 v = nav__face_corner(m, k);
+        double sa = nav__orient(u, v, a), sb = nav__orient(u, v, b);
+        if (sa < 0 && sb < 0) {
+            return false;
+        }
+        if (sa < 0) {
+            c->t0 = fmax(c->t0, sa / (sa - sb));
+        } else if (sb < 0) {
+            c->t1 = fmin(c->t1, sa / (sa - sb));
+        }
+        u = v;
+    }
+    return c->t0 <= c->t1;
+}
+
+/// The faces of the cell that the leg meets, in no order; NULL when out of memory.
+static crossing *collect(nav_query *query, const nav_mesh *m, uint32_t cell, nav__p2 a, nav__p2 b, uint32_t *count)
+{
+    uint32_t first = m->cells[cell].first_face, end = m->cells[cell + 1].first_face;
+    crossing *list = nav__reserve(query, &query->faces, ((size_t)end - first + 1) * sizeof *list);
+    *count = 0;
+    if (!list) {
+        return NULL;
+    }
+    for (uint32_t k = first; k < end; k++) {
+        *count += clip(m, m->cell_faces[k], a, b, &list[*count]);
+    }
+    if (*count == 0) {
+        // The leg runs in a crack between two faces, or has no length and lies in one.
+        uint32_t face;
+        nav__cell_height(m, cell, (nav__p2){a.x + (b.x - a.x) / 2, a.z + (b.z - a.z) / 2}, &face);
+        list[(*count)++] = (crossing){0, 1, face};
+    }
+    return list;
+}
+
+/// The crossing to follow one that ends at t: of those that begin by then the one that leads furthest,
+/// so that a face on the other side of an edge along the leg is not counted too; else the next to begin.
+static const crossing *next_crossing(const crossing *list, uint32_t count, double t)
+{
+    const crossing *best = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const crossing *c = &list[i];
+        if (c->t1 <= t + NOTHING) {
+            continue;
+        }
+        bool begun = c->t0 <= t + NOTHING, best_begun = best && best->t0 <= t + NOTHING;
+        if (!best || (begun && !best_begun) || (begun && best_begun && c->t1 > best->t1) ||
+            (!begun && !best_begun && c->t0 < best->t0)) {
+            best = c;
+        }
+    }
+    return best;
+}
+
+static bool push_polygon(nav_query *query, uint32_t polygon, uint32_t *count)
+{
+    uint32_t *polygons = nav__reserve(query, &query->polygons, ((size_t)*count + 1) * sizeof *polygons);
+    if (!polygons) {
+        return false;
+    }
+    if (*count == 0 || polygons[*count - 1] != polygon) {
+        polygons[(*count)++] = polygon;
+    }
+    return true;
+}
+
+static bool push_point(nav_query *query, nav_vec point, uint32_t *count)
+{
+    nav_vec *points = nav__reserve(query, &query->points, ((size_t)*count + 1) * sizeof *points);
+    if (!points) {
+        return false;
+    }
+    points[(*count)++] = point;
+    return true;
+}
+
+bool nav__corridor_add(nav_query *query, const nav_mesh *m, uint32_t cell, nav__p2 a, nav__p2 b, uint32_t *count)
+{
+    if (m->cells[cell + 1].first_face - m->cells[cell].first_face == 1) {
+        return push_polygon(query, m->faces[m->cell_faces[m->cells[cell].first_face]].polygon, count);
+    }
+    uint32_t met;
+    const crossing *list = collect(query, m, cell, a, b, &met);
+    if (!list) {
+        return false;
+    }
+    const crossing *c = next_crossing(list, met, 0);
+    if (!c) {
+        return push_polygon(query, m->faces[list[0].face].polygon, count);
+    }
+    for (; c; c = next_crossing(list, met, c->t1)) {
+        if (!push_polygon(query, m->faces[c->face].polygon, count)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool nav__surface_points(nav_query *query, const nav_mesh *m, uint32_t cell, nav__p2 a, nav__p2 b, uint32_t *count)
+{
+    if (m->cells[cell + 1].first_face - m->cells[cell].first_face == 1) {
+        return true;
+    }
+    uint32_t met;
+    const crossing *list = collect(query, m, cell, a, b, &met);
+    if (!list) {
+        return false;
+    }
+    const crossing *from = next_crossing(list, met, 0), *to;
+    for (; from && (to = next_crossing(list, met, from->t1)) != NULL; from = to) {
+        if (m->faces[from->face].polygon == m->faces[to->face].polygon) {
+            continue;
+        }
+        double t = from->t1;
+        nav__p2 at = {a.x + t * (b.x - a.x), a.z + t * (b.z - a.z)};
+        nav_vec point = {m->origin.x + at.x, m->origin.y + nav__face_height(m, to->face, at), m->origin.z + at.z};
+        if (!push_point(query, point, count)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -74,6 +74,7 @@ struct nav_mesh {
     double rounding;        ///< how far a 32-bit absolute coordinate of this mesh may be from what was meant
     nav_agent agent;
     bool has_flags, has_areas;
+    bool has_flagless;      ///< with has_flags: some cell has no flag at all, so that no filter passes it
     uint32_t flags_used;
     uint64_t areas_used[4];
 

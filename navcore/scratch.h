@@ -48,10 +48,11 @@ static inline bool nav__passes(const nav_mesh *m, const nav_filter *f, uint32_t 
     return !m->has_flags || ((flags & f->include) && !(flags & f->exclude));
 }
 
-/// True when every cell of the mesh passes: the search then needs no test a cell.
+/// True when every cell of the mesh is sure to pass: the search then needs no test a cell.
 static inline bool nav__passes_all(const nav_mesh *m, const nav_filter *f)
 {
-    return !m->has_flags || (f->include == UINT32_MAX && f->exclude == 0);
+    return !m->has_flags ||
+           ((f->include & m->flags_used) == m->flags_used && !(f->exclude & m->flags_used) && !m->has_flagless);
 }
 
 static inline nav__p2 nav__ground(const nav_mesh *m, nav_vec p)

@@ -1,0 +1,71 @@
+"""The calls about the service itself."""
+import json
+
+from harness import meshes
+from harness.case import ServerCase
+
+
+class Service(ServerCase):
+    files = {"room.json": meshes.room()}
+
+    def test_version(self):
+        v = self.ask("GET", "/version").json()
+        self.assertEqual(v["name"], "navd")
+        self.assertRegex(v["version"], r"^\d+\.\d+\.\d+")
+
+    def test_health(self):
+        self.assertEqual(self.ask("GET", "/livez").status, 200)
+        self.assertEqual(self.ask("GET", "/readyz").status, 200)
+        health = self.ask("GET", "/healthz")
+        self.assertEqual((health.status, health.json()["status"]), (200, "ok"))
+
+    def test_a_failed_mesh_is_told(self):
+        self.server.write("bad.json", b"{")
+        self.server.until(lambda: self.ask("GET", "/healthz").json()["status"] != "ok", "the failure")
+        self.assertIn("bad", self.ask("GET", "/healthz").body.decode())
+        self.assertEqual(self.ask("GET", "/readyz").status, 200)
+
+    def test_the_page(self):
+        a = self.ask("GET", "/", headers=[("Accept", "text/html")])
+        self.assertEqual(a.status, 200)
+        self.assertTrue(a.headers["content-type"].startswith("text/html"))
+
+    def test_openapi_names_every_route_that_answers(self):
+        a = self.ask("GET", "/openapi.json")
+        self.assertEqual(a.headers["content-type"], "application/json")
+        document = a.json()
+        self.assertTrue(document["openapi"].startswith("3.1"))
+        for path, item in document["paths"].items():
+            self.assertTrue(item, path)
+            for method in item:
+                if method in ("get", "post", "put", "delete"):
+                    target = path
+                    for name in ("{m}", "{mesh}", "{id}"):
+                        target = target.replace(name, "room")
+                    if method == "delete" or "{" in target:
+                        continue
+                    answer = self.ask(method.upper(), target, None if method == "get" else b"{}")
+                    self.assertNotIn(answer.status, (404, 405, 500), (method, path, answer))
+        references = json.dumps(document).count('"$ref"')
+        self.assertGreater(references, 0)
+
+
+class Origins(ServerCase):
+    files = {"room.json": meshes.room()}
+    options = ["--cors-origin", "https://game.example"]
+
+    def test_a_configured_origin(self):
+        a = self.ask("GET", "/v1/meshes", headers=[("Origin", "https://game.example")])
+        self.assertEqual(a.headers.get("access-control-allow-origin"), "https://game.example")
+        a = self.ask("OPTIONS", "/v1/meshes/room/path", headers=[("Origin", "https://game.example"),
+                                                                 ("Access-Control-Request-Method", "POST"),
+                                                                 ("Access-Control-Request-Headers", "content-type")])
+        self.assertEqual(a.status, 204, a)
+        self.assertIn("POST", a.headers["access-control-allow-methods"])
+        self.assertIn("content-type", a.headers["access-control-allow-headers"].lower())
+
+    def test_any_other(self):
+        for origin in ("https://evil.example", "https://game.example.evil.example", "null"):
+            a = self.ask("GET", "/v1/meshes", headers=[("Origin", origin)])
+            self.assertEqual(a.status, 200)
+            self.assertNotIn("access-control-allow-origin", a.headers)

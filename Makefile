@@ -39,6 +39,7 @@ NAVCORE_OBJ := $(call objects,navcore/*.c)
 API_OBJ := $(call objects,api/*.c api/*.cpp)
 SERVER_OBJ := $(filter-out $(BUILD)/server/main.o,$(call objects,server/*.c))
 SUPPORT_OBJ := $(call objects,tests/support/*.c)
+LIBS := $(addprefix $(BUILD)/,libsupport.a libapi.a libnavcore.a)
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 API_LIBS := -lcjson
 SERVER_LIBS := -lmicrohttpd -luv
@@ -61,6 +62,7 @@ $(BUILD)/navd: $(BUILD)/server/main.o $(BUILD)/libserver.a $(BUILD)/libapi.a $(B
 $(BUILD)/libnavcore.a: $(NAVCORE_OBJ)
 $(BUILD)/libapi.a: $(API_OBJ)
 $(BUILD)/libserver.a: $(SERVER_OBJ)
+$(BUILD)/libsupport.a: $(SUPPORT_OBJ)
 $(BUILD)/lib%.a:
 	@rm -f $@; ar rcs $@ $^
 
@@ -81,14 +83,14 @@ $(BUILD)/tests/%.o: tests/%.c
 	$(CC) $(CFLAGS_ALL) $(TEST_INC) $(DEP) -c -o $@ $<
 
 # One program for each tests/unit/test_<module>.c; those of the server link it as well.
-$(BUILD)/unit/test_server_%: $(BUILD)/tests/unit/test_server_%.o $(SUPPORT_OBJ) $(BUILD)/libserver.a $(BUILD)/libapi.a $(BUILD)/libnavcore.a
+$(BUILD)/unit/test_server_%: $(BUILD)/tests/unit/test_server_%.o $(BUILD)/libserver.a $(LIBS)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS_ALL) -o $@ $^ -lcmocka $(SERVER_LIBS) $(API_LIBS) -lpthread -lm
-$(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(SUPPORT_OBJ) $(BUILD)/libapi.a $(BUILD)/libnavcore.a
+$(BUILD)/unit/%: $(BUILD)/tests/unit/%.o $(LIBS)
 	@mkdir -p $(@D)
 	$(CXX) $(LDFLAGS_ALL) -o $@ $^ -lcmocka $(API_LIBS) -lpthread -lm
 # A test of navcore alone while the api does not build: make build/core/test_x
-$(BUILD)/core/%: $(BUILD)/tests/unit/%.o $(SUPPORT_OBJ) $(BUILD)/libnavcore.a
+$(BUILD)/core/%: $(BUILD)/tests/unit/%.o $(BUILD)/libsupport.a $(BUILD)/libnavcore.a
 	@mkdir -p $(@D)
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lcmocka -lm
 unit-programs: $(UNIT_BIN)

@@ -18,6 +18,7 @@
 /// bending at R, which pays only where R is the vertex b and b is a corner; the same on the left.
 #include "polyanya.h"
 
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -25,13 +26,14 @@ enum {
     RIGHT_IS_VERTEX = 2,
     LEFT_FROM_PREVIOUS = 4,  ///< the left ray runs from the previous root through the root
     RIGHT_FROM_PREVIOUS = 8,
-    FINAL = 16  ///< the goal itself, straight from the root (edge: the goal's cell)
+    FINAL = 16,  ///< the goal itself, straight from the root
+    RIDE = 32    ///< a link's ride, begun straight from the root (edge: the ride's number)
 };
 
 /// One bend: every node whose root is this corner, reached this way, names it.
 typedef struct record {
     double g;
-    uint32_t vertex;  ///< NAV_NONE: the start
+    uint32_t vertex;  ///< NAV_NONE: the start; vertex_count + k: the end of ride k
     uint32_t parent;
 } record;
 
@@ -48,7 +50,7 @@ typedef struct heap_entry {
     uint32_t node;
 } heap_entry;
 
-/// Best g at which a vertex was a root in this search.
+/// Best g at which a vertex, or the end of a ride, was a root in this search.
 typedef struct root_best {
     double g;
     uint32_t stamp;
@@ -73,6 +75,9 @@ typedef struct search_state {
     uint32_t heap_count, heap_cap;
     root_best *roots;
     uint32_t stamp;
+
+    bool cheap_rides;   ///< some ride costs less than its straight line: see ride_bound
+    double ride_floor;  ///< no way by a cheap ride costs less than this from its beginning on
 } search_state;
 
 static inline nav__p2 vertex_at(const nav_mesh *m, uint32_t v)
@@ -82,10 +87,16 @@ static inline nav__p2 vertex_at(const nav_mesh *m, uint32_t v)
 
 static inline bool same(nav__p2 a, nav__p2 b) { return a.x == b.x && a.z == b.z; }
 
+static inline nav__p2 ride_from(const nav__ride *r) { return (nav__p2){(double)r->from[0], (double)r->from[2]}; }
+static inline nav__p2 ride_to(const nav__ride *r) { return (nav__p2){(double)r->to[0], (double)r->to[2]}; }
+
 static inline nav__p2 record_at(const search_state *st, uint32_t r)
 {
     uint32_t v = st->records[r].vertex;
-    return v == NAV_NONE ? st->start : vertex_at(st->m, v);
+    if (v < st->m->vertex_count) {
+        return vertex_at(st->m, v);
+    }
+    return v == NAV_NONE ? st->start : ride_to(&st->m->rides[v - st->m->vertex_count]);
 }
 
 // ---- storage ---------------------------------------------------------------------------------------
@@ -174,27 +185,17 @@ static heap_entry heap_pop(search_state *st)
 
 // ---- what the mesh allows --------------------------------------------------------------------------
 
-static bool is_goal_cell(const search_state *st, uint32_t cell)
+static bool is_among(const nav__anchor *anchor, uint32_t cell)
 {
-    const nav__anchor *goal = st->s->goal;
-    for (uint32_t i = 0; i < goal->count; i++) {
-        if (goal->cells[i] == cell) {
+    for (uint32_t i = 0; i < anchor->count; i++) {
+        if (anchor->cells[i] == cell) {
             return true;
         }
     }
     return false;
 }
 
-static bool is_start_cell(const search_state *st, uint32_t cell)
-{
-    const nav__anchor *start = st->s->start;
-    for (uint32_t i = 0; i < start->count; i++) {
-        if (start->cells[i] == cell) {
-            return true;
-        }
-    }
-    return false;
-}
+static inline bool is_goal_cell(const search_state *st, uint32_t cell) { return is_among(st->s->goal, cell); }
 
 /// A dead end without the goal behind it need not be entered from its stem.
 static inline bool is_blind_alley(const search_state *st, uint32_t from, uint32_t into)
@@ -348,47 +349,101 @@ static double node_bound(const search_state *st, const node *n, nav__p2 root)
     return nav__dist(root, goal);
 }
 
+static inline double least(double a, double b) { return a < b ? a : b; }
+
+enum { RIDES_LOOKED_AT = 8 };  ///< up to so many rides the bound looks at each
+
+/// Least cost of a way to the goal from `from` by at least one ride that is cheaper than walking its
+/// straight line. Only such rides could undercut the straight distance.
+static double ride_bound(const search_state *st, nav__p2 from)
+{
+    if (!st->cheap_rides) {
+        return INFINITY;
+    }
+    if (st->m->ride_count > RIDES_LOOKED_AT) {
+        return st->ride_floor;
+    }
+    double bound = INFINITY;
+    for (uint32_t i = 0; i < st->m->ride_count; i++) {
+        const nav__ride *r = &st->m->rides[i];
+        bound = least(bound, nav__dist(from, ride_from(r)) + nav__ride_cost(st->m, r, st->s->filter));
+    }
+    return bound;
+}
+
+/// Is any open ride cheaper than its straight line, and what does such a way cost at least?
+static void measure_rides(search_state *st)
+{
+    st->ride_floor = INFINITY;
+    for (uint32_t i = 0; i < st->m->ride_count; i++) {
+        const nav__ride *r = &st->m->rides[i];
+        double cost = nav__ride_cost(st->m, r, st->s->filter);
+        st->ride_floor = least(st->ride_floor, cost);
+        if (nav__ride_open(st->m, r, st->s->filter) && cost < nav__dist(ride_from(r), ride_to(r))) {
+            st->cheap_rides = true;
+        }
+    }
+}
+
 // ---- successors ------------------------------------------------------------------------------------
 
-/// The goal's cell is entered through n: straight, or round one end of the interval where that is a corner.
-static void add_final(search_state *st, const node *n)
+/// From the node's root into the cell it enters, to a place in it: straight, or round one end of the
+/// interval where that is a corner.
+/// @param r  the record to go straight on from
+/// @return false: a sibling that bends earlier, or a shorter way, gets there
+static bool reach_place(search_state *st, const node *n, nav__p2 place, uint32_t *r)
 {
-    nav__p2 root = record_at(st, n->record), goal = st->goal;
-    const nav_mesh *m = st->m;
-    nav__p2 lp, lq, rp, rq;
+    nav__p2 root = record_at(st, n->record), lp, lq, rp, rq;
     node_rays(st, n, root, &lp, &lq, &rp, &rq);
-    uint32_t left = n->edge, right = nav__edge_next(m, n->edge);
-    uint32_t r = n->record;
-    double g = st->records[r].g;
-    bool left_open = same(root, nav__edge_from(m, left)), right_open = same(root, nav__edge_from(m, right));
-    uint32_t bend = NAV_NONE;
-    if (!right_open && nav__orient(rp, rq, goal) < 0) {
-        if (!(n->flags & RIGHT_IS_VERTEX) || !is_corner(st, right)) {
-            return;  // a sibling that bends earlier gets there
-        }
-        bend = right;
-    } else if (!left_open && nav__orient(lp, lq, goal) > 0) {
-        if (!(n->flags & LEFT_IS_VERTEX) || !is_corner(st, left)) {
-            return;
-        }
-        bend = left;
+    uint32_t left = n->edge, right = nav__edge_next(st->m, n->edge), bend = NAV_NONE;
+    *r = n->record;
+    if (!same(root, nav__edge_from(st->m, right)) && nav__orient(rp, rq, place) < 0) {
+        bend = n->flags & RIGHT_IS_VERTEX ? right : NAV_NONE;
+    } else if (!same(root, nav__edge_from(st->m, left)) && nav__orient(lp, lq, place) > 0) {
+        bend = n->flags & LEFT_IS_VERTEX ? left : NAV_NONE;
+    } else {
+        return true;
     }
-    if (bend != NAV_NONE) {
-        nav__p2 corner = nav__edge_from(m, bend);
-        uint32_t v = m->edges[bend].vertex & NAV__VERTEX;
-        g += nav__dist(root, corner);
-        if (!reach_root(st, v, g)) {
-            return;
-        }
-        r = add_record(st, g, v, r);
-        if (r == NAV_NONE) {
-            return;
-        }
-        root = corner;
+    if (bend == NAV_NONE || !is_corner(st, bend)) {
+        return false;
     }
-    if (add_node(st, (node){.record = r, .edge = n->edge, .flags = FINAL})) {
-        double f = g + nav__dist(root, goal);
+    uint32_t v = st->m->edges[bend].vertex & NAV__VERTEX;
+    double g = st->records[n->record].g + nav__dist(root, nav__edge_from(st->m, bend));
+    *r = reach_root(st, v, g) ? add_record(st, g, v, n->record) : NAV_NONE;
+    return *r != NAV_NONE;
+}
+
+/// The goal, straight from a record's place.
+static void add_final(search_state *st, uint32_t r)
+{
+    if (add_node(st, (node){.record = r, .flags = FINAL})) {
+        double f = st->records[r].g + nav__dist(record_at(st, r), st->goal);
         heap_push(st, (heap_entry){f, f, st->node_count - 1});
+    }
+}
+
+/// A ride, begun straight from a record's place.
+static void add_ride(search_state *st, uint32_t r, uint32_t ride)
+{
+    const nav__ride *k = &st->m->rides[ride];
+    double g = st->records[r].g + nav__dist(record_at(st, r), ride_from(k)) +
+               nav__ride_cost(st->m, k, st->s->filter);
+    if (add_node(st, (node){.record = r, .edge = ride, .flags = RIDE})) {
+        double h = least(nav__dist(ride_to(k), st->goal), ride_bound(st, ride_to(k)));
+        heap_push(st, (heap_entry){g + h, g, st->node_count - 1});
+    }
+}
+
+/// The rides that begin in the cell a node enters.
+static void add_rides(search_state *st, const node *n, uint32_t cell)
+{
+    const nav__ride *rides;
+    uint32_t count = nav__rides_from(st->m, cell, &rides);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t r;
+        if (nav__ride_open(st->m, &rides[i], st->s->filter) && reach_place(st, n, ride_from(&rides[i]), &r)) {
+            add_ride(st, r, (uint32_t)(&rides[i] - st->m->rides));
+        }
     }
 }
 
@@ -561,7 +616,11 @@ static bool take_fresh(search_state *st, node *next)
 {
     uint32_t finals = 0;
     for (uint32_t i = 0; i < st->fresh_count; i++) {
-        finals += is_goal_cell(st, st->m->edge_cell[st->fresh[i].edge]);
+        uint32_t cell = st->m->edge_cell[st->fresh[i].edge];
+        finals += is_goal_cell(st, cell);
+        if (st->m->cells[cell].link_end) {
+            add_rides(st, &st->fresh[i], cell);
+        }
     }
     if (st->fresh_count == 1 && !finals) {
         *next = st->fresh[0];
@@ -569,11 +628,15 @@ static bool take_fresh(search_state *st, node *next)
     }
     for (uint32_t i = 0; i < st->fresh_count; i++) {
         node n = st->fresh[i];
+        uint32_t r;
         if (finals && is_goal_cell(st, st->m->edge_cell[n.edge])) {
-            add_final(st, &n);
+            if (reach_place(st, &n, st->goal, &r)) {
+                add_final(st, r);
+            }
         } else {
             double g = st->records[n.record].g;
-            double f = g + node_bound(st, &n, record_at(st, n.record));
+            nav__p2 root = record_at(st, n.record);
+            double f = g + least(node_bound(st, &n, root), ride_bound(st, root));
             if (add_node(st, n)) {
                 heap_push(st, (heap_entry){f, g, st->node_count - 1});
             }
@@ -582,39 +645,74 @@ static bool take_fresh(search_state *st, node *next)
     return false;
 }
 
-/// Every edge of the start's cells that leads on. An edge on whose line the start lies is seen only end
-/// on: it is entered by bending at its nearer end.
-static void expand_start(search_state *st)
+/// An edge on whose line the place lies is seen only end on: it is entered by bending at its nearer end.
+/// @return the record of that bend, NAV_NONE where there is none
+static uint32_t bend_along(search_state *st, uint32_t origin, nav__p2 place, uint32_t edge)
+{
+    uint32_t next = nav__edge_next(st->m, edge);
+    double to_right = nav__dist(place, nav__edge_from(st->m, edge));
+    double to_left = nav__dist(place, nav__edge_from(st->m, next));
+    uint32_t corner = to_right <= to_left ? edge : next, v = st->m->edges[corner].vertex & NAV__VERTEX;
+    double g = st->records[origin].g + least(to_right, to_left);
+    return is_corner(st, corner) && reach_root(st, v, g) ? add_record(st, g, v, origin) : NAV_NONE;
+}
+
+/// Everything that leads on from a place that stands in its cells and not at an edge of them: the start,
+/// or the end of a ride.
+static void expand_place(search_state *st, uint32_t origin, const nav__anchor *at)
 {
     const nav_mesh *m = st->m;
-    uint32_t origin = add_record(st, 0, NAV_NONE, NAV_NONE);
-    if (origin == NAV_NONE) {
-        return;
-    }
-    for (uint32_t i = 0; i < st->s->start->count; i++) {
-        uint32_t cell = st->s->start->cells[i];
+    for (uint32_t i = 0; i < at->count; i++) {
+        uint32_t cell = at->cells[i];
+        if (is_goal_cell(st, cell)) {
+            add_final(st, origin);
+        }
+        if (m->cells[cell].link_end) {
+            const nav__ride *rides;
+            uint32_t count = nav__rides_from(m, cell, &rides);
+            for (uint32_t k = 0; k < count; k++) {
+                if (nav__ride_open(m, &rides[k], st->s->filter)) {
+                    add_ride(st, origin, (uint32_t)(&rides[k] - m->rides));
+                }
+            }
+        }
         for (uint32_t e = m->cells[cell].first_edge; e < m->cells[cell + 1].first_edge; e++) {
-            if (!is_passable(st, cell, e) || is_start_cell(st, m->edge_cell[m->edges[e].twin])) {
+            if (!is_passable(st, cell, e) || is_among(at, m->edge_cell[m->edges[e].twin])) {
                 continue;
             }
             uint32_t next = nav__edge_next(m, e), r = origin;
             nav__p2 right = nav__edge_from(m, e), left = nav__edge_from(m, next);
-            if (nav__orient(right, left, st->start) <= 0 && !same(st->start, right) && !same(st->start, left)) {
-                bool to_right = nav__dist(st->start, right) <= nav__dist(st->start, left);
-                uint32_t corner = to_right ? e : next, v = m->edges[corner].vertex & NAV__VERTEX;
-                double g = nav__dist(st->start, to_right ? right : left);
-                if (!is_corner(st, corner) || !reach_root(st, v, g)) {
-                    continue;
-                }
-                r = add_record(st, g, v, origin);
+            if (nav__orient(right, left, at->p) <= 0 && !same(at->p, right) && !same(at->p, left)) {
+                r = bend_along(st, origin, at->p, e);
                 if (r == NAV_NONE) {
-                    return;
+                    continue;
                 }
             }
             add_fresh(st, (node){r, m->edges[e].twin, m->edges[next].vertex & NAV__VERTEX,
                                  m->edges[e].vertex & NAV__VERTEX, LEFT_IS_VERTEX | RIGHT_IS_VERTEX});
         }
     }
+}
+
+/// A ride comes off the heap: its end is a root from which everything begins anew.
+static void expand_ride(search_state *st, const node *n, double g)
+{
+    const nav__ride *ride = &st->m->rides[n->edge];
+    uint32_t v = st->m->vertex_count + n->edge;
+    if (!reach_root(st, v, g)) {
+        return;
+    }
+    uint32_t r = add_record(st, g, v, n->record);
+    if (r == NAV_NONE) {
+        return;
+    }
+    const nav_mesh *m = st->m;
+    nav_place place = {.point = {m->origin.x + (double)ride->to[0], m->origin.y + (double)ride->to[1],
+                                 m->origin.z + (double)ride->to[2]},
+                       .cell = ride->to_cell};
+    nav__anchor at;
+    nav__anchor_make(m, &place, st->s->filter, &at);
+    expand_place(st, r, &at);
 }
 
 // ---- the search ------------------------------------------------------------------------------------
@@ -656,7 +754,7 @@ static nav__search_result settle_for_nearest(search_state *st)
     double best = nav__dist(st->start, st->goal);
     for (uint32_t i = 0; i < st->heap_count; i++) {
         const node *n = &st->nodes[st->heap[i].node];
-        if (n->flags & FINAL) {
+        if (n->flags & (FINAL | RIDE)) {
             continue;
         }
         nav__p2 root = record_at(st, n->record), left, right;
@@ -678,7 +776,11 @@ static nav__search_result run(search_state *st)
 {
     nav__search *s = st->s;
     node next;
-    expand_start(st);
+    uint32_t origin = add_record(st, 0, NAV_NONE, NAV_NONE);
+    if (origin == NAV_NONE) {
+        return NAV__OUT_OF_MEMORY;
+    }
+    expand_place(st, origin, s->start);
     bool alone = take_fresh(st, &next);
     for (;;) {
         if (st->out_of_memory) {
@@ -696,6 +798,12 @@ static nav__search_result run(search_state *st)
             if (next.flags & FINAL) {
                 s->length = top.f;
                 return trace(st, next.record) ? NAV__FOUND : NAV__OUT_OF_MEMORY;
+            }
+            if (next.flags & RIDE) {
+                st->fresh_count = 0;
+                expand_ride(st, &next, top.g);
+                alone = take_fresh(st, &next);
+                continue;
             }
         }
         if (is_outdone(st, &st->records[next.record])) {
@@ -718,12 +826,12 @@ static nav__search_result run(search_state *st)
     }
 }
 
-/// Best g by vertex, for all vertices of the mesh. A stamp makes clearing needless.
+/// Best g by vertex and by ride. A stamp makes clearing needless.
 static bool prepare_roots(search_state *st)
 {
     nav_query *q = st->query;
     size_t had = q->roots.bytes;
-    size_t want = ((size_t)st->m->vertex_count + 1) * sizeof *st->roots;
+    size_t want = ((size_t)st->m->vertex_count + st->m->ride_count + 1) * sizeof *st->roots;
     st->roots = nav__reserve(q, &q->roots, want);
     if (!st->roots) {
         return false;
@@ -739,19 +847,21 @@ static bool prepare_roots(search_state *st)
     return true;
 }
 
+static bool share_cell(const nav__anchor *a, const nav__anchor *b)
+{
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (is_among(b, a->cells[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
 nav__search_result nav__polyanya(nav_query *query, nav__search *search)
 {
     search->nodes = 0;
     search->length = 0;
     search->corner_count = 0;
-    for (uint32_t i = 0; i < search->start->count; i++) {
-        for (uint32_t k = 0; k < search->goal->count; k++) {
-            if (search->start->cells[i] == search->goal->cells[k]) {
-                search->length = nav__dist(search->start->p, search->goal->p);
-                return NAV__FOUND;
-            }
-        }
-    }
     search_state st = {
         .query = query,
         .s = search,
@@ -768,5 +878,10 @@ nav__search_result nav__polyanya(nav_query *query, nav__search *search)
         .heap = query->heap.data,
         .heap_cap = (uint32_t)(query->heap.bytes / sizeof(heap_entry)),
     };
+    measure_rides(&st);
+    if (!st.cheap_rides && share_cell(search->start, search->goal)) {
+        search->length = nav__dist(search->start->p, search->goal->p);
+        return NAV__FOUND;
+    }
     return prepare_roots(&st) ? run(&st) : NAV__OUT_OF_MEMORY;
 }

@@ -14,7 +14,8 @@ typedef struct nav__search {
     // The answer.
     uint32_t nodes;         ///< cells expanded
     double length;          ///< over the ground plane, start to goal (or to tip)
-    uint32_t corner_count;  ///< vertices between start and goal in query->corners, uint32_t, in order
+    uint32_t corner_count;  ///< in query->corners, uint32_t, in order: vertices where the path bends,
+                            ///< or vertex_count + k where it rides k
     nav__p2 tip;            ///< NAV__LIMITED: where the best partial path ends ...
     uint32_t tip_cell;      ///< ... and a cell that holds it
 } nav__search;

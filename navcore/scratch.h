@@ -55,6 +55,16 @@ static inline bool nav__passes_all(const nav_mesh *m, const nav_filter *f)
            ((f->include & m->flags_used) == m->flags_used && !(f->exclude & m->flags_used) && !m->has_flagless);
 }
 
+/// May a ride be taken under this filter?
+static inline bool nav__ride_open(const nav_mesh *m, const nav__ride *ride, const nav_filter *f)
+{
+    uint32_t flags = m->links[ride->link].flags;
+    return (!m->has_flags || ((flags & f->include) && !(flags & f->exclude))) && nav__passes(m, f, ride->to_cell);
+}
+
+/// What a ride costs: the link's own cost, or its 3D length times its area's.
+double nav__ride_cost(const nav_mesh *m, const nav__ride *ride, const nav_filter *f);
+
 static inline nav__p2 nav__ground(const nav_mesh *m, nav_vec p)
 {
     return (nav__p2){p.x - m->origin.x, p.z - m->origin.z};

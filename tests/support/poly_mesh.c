@@ -130,6 +130,13 @@ void poly_mesh_link(poly_mesh *mesh)
     free(sides);
 }
 
+/// Straight but for rounding; the least bend on the generators' grids is a hundred times sharper.
+static bool is_straight(const double *a, const double *b, const double *c)
+{
+    double turn = poly_mesh_turn(a, b, c);
+    return fabs(turn) <= 1e-9 * hypot(b[0] - a[0], b[2] - a[2]) * hypot(c[0] - b[0], c[2] - b[2]);
+}
+
 nav_status poly_mesh_to_soup(const poly_mesh *mesh, nav_soup *soup, bool t_junctions, uint64_t shuffle)
 {
     rng r = rng_seeded(shuffle);
@@ -145,9 +152,8 @@ nav_status poly_mesh_to_soup(const poly_mesh *mesh, nav_soup *soup, bool t_junct
         bool backwards = shuffle && rng_chance(&r, 0.5);
         for (uint32_t i = 0; i < size; i++) {
             uint32_t k = (start + (backwards ? size - i : i)) % size;
-            bool straight = poly_mesh_turn(poly_mesh_corner(mesh, p, k + size - 1), poly_mesh_corner(mesh, p, k),
-                                           poly_mesh_corner(mesh, p, k + 1)) == 0;
-            if (!t_junctions || !straight) {
+            if (!t_junctions || !is_straight(poly_mesh_corner(mesh, p, k + size - 1), poly_mesh_corner(mesh, p, k),
+                                             poly_mesh_corner(mesh, p, k + 1))) {
                 corners[count++] = mesh->corners[mesh->first[p] + k];
             }
         }

@@ -43,7 +43,7 @@ uint32_t poly_mesh_add_polygon(poly_mesh *mesh, const uint32_t *corners, uint32_
 void poly_mesh_link(poly_mesh *mesh);
 
 /// Fills an initialised, empty soup, polygons in the same order.
-/// @param t_junctions  leave out corners that lie exactly on a straight edge, so that edges meet in part
+/// @param t_junctions  leave out corners on a straight edge, so that edges meet in part (heights must be planar)
 /// @param shuffle      0, or a seed: each polygon starts at a random corner and half are wound the other way
 nav_status poly_mesh_to_soup(const poly_mesh *mesh, nav_soup *soup, bool t_junctions, uint64_t shuffle);
 

@@ -1,5 +1,7 @@
 #include "random_mesh.h"
 
+#include "cell_grid.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,139 +116,58 @@ static void make_triangles(poly_mesh *mesh, rng *r)
 
 // --- Grids, and the floors of buildings ---
 
-#define MOST_CELLS 16
-
-/// Free cells of one floor, taken together in rectangles.
-typedef struct floor_plan {
-    int nx, nz;
-    bool blocked[MOST_CELLS][MOST_CELLS];
-    bool covered[MOST_CELLS][MOST_CELLS];
-    bool corner[MOST_CELLS + 1][MOST_CELLS + 1]; ///< some rectangle has a corner here
-    uint32_t vertex[MOST_CELLS + 1][MOST_CELLS + 1];
-} floor_plan;
-
-typedef struct rectangle {
-    int x0, z0, x1, z1; ///< cells x0 .. x1 - 1, z0 .. z1 - 1
-} rectangle;
-
-static bool row_is_free(const floor_plan *f, int x0, int x1, int z)
+static void free_randomly(cell_grid *g, rng *r, double blocked)
 {
-    for (int x = x0; x < x1; x++) {
-        if (f->blocked[x][z] || f->covered[x][z]) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/// A maximal or random smaller rectangle of free cells with its lower corner at (x, z).
-static rectangle grow_rectangle(floor_plan *f, rng *r, int x, int z, int most)
-{
-    rectangle a = {x, z, x + 1, z + 1};
-    while (a.x1 < f->nx && a.x1 - x < most && row_is_free(f, a.x1, a.x1 + 1, z) && rng_chance(r, 0.8)) {
-        a.x1++;
-    }
-    while (a.z1 < f->nz && a.z1 - z < most && row_is_free(f, x, a.x1, a.z1) && rng_chance(r, 0.8)) {
-        a.z1++;
-    }
-    for (int i = a.x0; i < a.x1; i++) {
-        for (int k = a.z0; k < a.z1; k++) {
-            f->covered[i][k] = true;
-        }
-    }
-    return a;
-}
-
-static uint32_t floor_vertex(poly_mesh *mesh, floor_plan *f, int x, int z, double step, double height)
-{
-    if (f->vertex[x][z] == NAV_NONE) {
-        f->vertex[x][z] = poly_mesh_add_vertex(mesh, x * step, height, z * step);
-    }
-    return f->vertex[x][z];
-}
-
-/// Adds the floor's rectangles; every corner that lies on a rectangle's side becomes its own corner too.
-static void add_floor(poly_mesh *mesh, floor_plan *f, rng *r, int most, double step, double height)
-{
-    rectangle list[MOST_CELLS * MOST_CELLS];
-    int count = 0;
-    memset(f->vertex, 0xFF, sizeof f->vertex);
-    for (int z = 0; z < f->nz; z++) {
-        for (int x = 0; x < f->nx; x++) {
-            if (!f->blocked[x][z] && !f->covered[x][z]) {
-                rectangle a = list[count++] = grow_rectangle(f, r, x, z, most);
-                f->corner[a.x0][a.z0] = f->corner[a.x1][a.z0] = f->corner[a.x1][a.z1] = f->corner[a.x0][a.z1] = true;
-            }
-        }
-    }
-    for (int i = 0; i < count; i++) {
-        static const int direction[4][2] = {{1, 0}, {0, 1}, {-1, 0}, {0, -1}};
-        uint32_t corners[4 * MOST_CELLS], n = 0;
-        int x = list[i].x0, z = list[i].z0;
-        for (int side = 0; side < 4; side++) {
-            int steps = side % 2 ? list[i].z1 - list[i].z0 : list[i].x1 - list[i].x0;
-            for (int s = 0; s < steps; s++) {
-                if (f->corner[x][z]) {
-                    corners[n++] = floor_vertex(mesh, f, x, z, step, height);
-                }
-                x += direction[side][0];
-                z += direction[side][1];
-            }
-        }
-        poly_mesh_add_polygon(mesh, corners, n);
-    }
-}
-
-static void block_randomly(floor_plan *f, rng *r, double share)
-{
-    for (int x = 0; x < f->nx; x++) {
-        for (int z = 0; z < f->nz; z++) {
-            f->blocked[x][z] |= rng_chance(r, share);
+    for (int z = 0; z < g->nz; z++) {
+        for (int x = 0; x < g->nx; x++) {
+            cell_grid_fill(g, x, z, x + 1, z + 1, !rng_chance(r, blocked), 0);
         }
     }
 }
 
 static void make_grid(poly_mesh *mesh, rng *r)
 {
-    floor_plan f = {.nx = rng_between(r, 1, MOST_CELLS), .nz = rng_between(r, 1, MOST_CELLS)};
-    block_randomly(&f, r, 0.05 + 0.4 * rng_unit(r));
-    f.blocked[0][0] = false;
-    add_floor(mesh, &f, r, rng_between(r, 1, 6), 1 << rng_between(r, 0, 3), 0);
+    cell_grid g;
+    cell_grid_init(&g, rng_between(r, 1, 16), rng_between(r, 1, 16), 1 << rng_between(r, 0, 3));
+    free_randomly(&g, r, 0.05 + 0.4 * rng_unit(r));
+    cell_cover how = {.most = rng_between(r, 1, 6), .r = r, .stop = 0.2};
+    cell_grid_cover(&g, mesh, &how);
+    cell_grid_deinit(&g);
 }
 
-/// A ramp in the middle row of a stairwell of 3 rows, from floor plan `low` up to `high`: both floors are blocked
-/// round it so that no floor lies within a step of its sides.
+/// A ramp in the middle row of a stairwell of 3 rows. Both storeys are blocked round it, so that neither
+/// lies within a step of the ramp's sides.
 typedef struct stairs {
     int x, z, length; ///< the ramp covers cells x .. x + length - 1 of row z + 1
     bool up_right;    ///< rises with x
 } stairs;
 
-static void carve_stairwell(floor_plan *f, stairs s, bool upper)
+static void carve_stairwell(cell_grid *g, stairs s, bool upper)
 {
-    for (int x = s.x; x < s.x + s.length; x++) {
-        for (int z = s.z; z < s.z + 3; z++) {
-            f->blocked[x][z] = true;
-        }
-    }
     bool right = s.up_right == upper;
     int landing = right ? s.x + s.length : s.x - 1, edge = right ? s.x + s.length : s.x;
-    for (int z = s.z; z < s.z + 3; z++) {
-        f->blocked[landing][z] = false;
-    }
-    f->corner[edge][s.z + 1] = f->corner[edge][s.z + 2] = true;
+    cell_grid_fill(g, s.x, s.z, s.x + s.length, s.z + 3, false, 0);
+    cell_grid_fill(g, landing, s.z, landing + 1, s.z + 3, true, 0);
+    cell_grid_mark(g, edge, s.z + 1);
+    cell_grid_mark(g, edge, s.z + 2);
 }
 
-static void add_ramp(poly_mesh *mesh, rng *r, floor_plan *low, floor_plan *high, stairs s, double step, double low_y, double high_y)
+static void add_ramp(poly_mesh *mesh, rng *r, cell_grid *floors, const cell_cover *covers, stairs s)
 {
-    floor_plan *left = s.up_right ? low : high, *right = s.up_right ? high : low;
-    double left_y = s.up_right ? low_y : high_y, right_y = s.up_right ? high_y : low_y;
-    int pieces = rng_chance(r, 0.5) ? 1 : 4;
-    uint32_t below = left->vertex[s.x][s.z + 1], above = left->vertex[s.x][s.z + 2];
+    int left = s.up_right ? 0 : 1, right = 1 - left, pieces = rng_chance(r, 0.5) ? 1 : 4;
+    double step = floors[0].step, left_y = covers[left].level, right_y = covers[right].level;
+    uint32_t below = cell_grid_vertex(&floors[left], mesh, s.x, s.z + 1, &covers[left]);
+    uint32_t above = cell_grid_vertex(&floors[left], mesh, s.x, s.z + 2, &covers[left]);
     for (int i = 1; i <= pieces; i++) {
         double share = (double)i / pieces, x = (s.x + s.length * share) * step, y = left_y + (right_y - left_y) * share;
-        bool last = i == pieces;
-        uint32_t next_below = last ? right->vertex[s.x + s.length][s.z + 1] : poly_mesh_add_vertex(mesh, x, y, (s.z + 1) * step);
-        uint32_t next_above = last ? right->vertex[s.x + s.length][s.z + 2] : poly_mesh_add_vertex(mesh, x, y, (s.z + 2) * step);
+        uint32_t next_below, next_above;
+        if (i < pieces) {
+            next_below = poly_mesh_add_vertex(mesh, x, y, (s.z + 1) * step);
+            next_above = poly_mesh_add_vertex(mesh, x, y, (s.z + 2) * step);
+        } else {
+            next_below = cell_grid_vertex(&floors[right], mesh, s.x + s.length, s.z + 1, &covers[right]);
+            next_above = cell_grid_vertex(&floors[right], mesh, s.x + s.length, s.z + 2, &covers[right]);
+        }
         poly_mesh_add_polygon(mesh, (uint32_t[]){below, next_below, next_above, above}, 4);
         below = next_below;
         above = next_above;
@@ -255,34 +176,31 @@ static void add_ramp(poly_mesh *mesh, rng *r, floor_plan *low, floor_plan *high,
 
 static void make_building(poly_mesh *mesh, rng *r)
 {
-    enum { MOST_FLOORS = 5, LENGTH = 4 };
-    floor_plan floors[MOST_FLOORS];
-    stairs wells[MOST_FLOORS - 1];
-    int count = rng_between(r, 2, MOST_FLOORS), nx = rng_between(r, 8, MOST_CELLS), nz = rng_between(r, 4, 12);
-    double step = 2, rise = 8;
-    memset(floors, 0, sizeof floors);
-    for (int i = 0; i < count; i++) {
-        floors[i].nx = nx;
-        floors[i].nz = nz;
-        block_randomly(&floors[i], r, 0.3 * rng_unit(r));
+    enum { MOST_STOREYS = 5, LENGTH = 4 };
+    cell_grid floors[MOST_STOREYS];
+    cell_cover covers[MOST_STOREYS];
+    stairs wells[MOST_STOREYS - 1];
+    int nx = rng_between(r, 6, 16), nz = rng_between(r, 4, 12), most = rng_between(r, 1, 6);
+    // Stairs of following storeys take turns at the ends of the plan; a short plan has room for one only.
+    int storeys = rng_between(r, 2, nx < 2 * LENGTH + 4 ? 2 : MOST_STOREYS);
+    for (int i = 0; i < storeys; i++) {
+        cell_grid_init(&floors[i], nx, nz, 2);
+        free_randomly(&floors[i], r, 0.3 * rng_unit(r));
+        covers[i] = (cell_cover){.most = most, .r = r, .stop = 0.2, .level = 8 * i};
     }
-    for (int i = 0; i + 1 < count; i++) {
-        // Stairs of following storeys take turns at the ends of the plan, so that wells do not overlap landings.
-        int x = i % 2 ? nx - LENGTH - 1 : 1;
-        if (nx < 2 * LENGTH + 4 && i > 0) {
-            count = i + 1;
-            break;
-        }
-        wells[i] = (stairs){x, rng_between(r, 0, nz - 3), LENGTH, rng_chance(r, 0.5)};
+    for (int i = 0; i + 1 < storeys; i++) {
+        wells[i] = (stairs){i % 2 ? nx - LENGTH - 1 : 1, rng_between(r, 0, nz - 3), LENGTH, rng_chance(r, 0.5)};
         carve_stairwell(&floors[i], wells[i], false);
         carve_stairwell(&floors[i + 1], wells[i], true);
     }
-    int most = rng_between(r, 1, 6);
-    for (int i = 0; i < count; i++) {
-        add_floor(mesh, &floors[i], r, most, step, i * rise);
+    for (int i = 0; i < storeys; i++) {
+        cell_grid_cover(&floors[i], mesh, &covers[i]);
     }
-    for (int i = 0; i + 1 < count; i++) {
-        add_ramp(mesh, r, &floors[i], &floors[i + 1], wells[i], step, i * rise, (i + 1) * rise);
+    for (int i = 0; i + 1 < storeys; i++) {
+        add_ramp(mesh, r, &floors[i], &covers[i], wells[i]);
+    }
+    for (int i = 0; i < storeys; i++) {
+        cell_grid_deinit(&floors[i]);
     }
 }
 

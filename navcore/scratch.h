@@ -26,6 +26,7 @@ typedef struct nav__buffer {
     X(heap, "polyanya.c: open nodes")                 \
     X(roots, "polyanya.c: best g by vertex")          \
     X(corners, "polyanya.c: the path found")          \
+    X(stops, "nav__stop: where the answer's path bends") \
     X(steps, "weighted.c: the path found")
 
 struct nav_query {

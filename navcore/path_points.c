@@ -1,0 +1,283 @@
+#include "path_points.h"
+
+#include "walk.h"
+
+#include <math.h>
+
+static double distance(nav_vec a, nav_vec b)
+{
+    double x = a.x - b.x, y = a.y - b.y, z = a.z - b.z;
+    return sqrt(x * x + y * y + z * z);
+}
+
+/// Answers carry 32-bit floats: two points that print alike are one.
+static bool prints_alike(nav_vec a, nav_vec b)
+{
+    return (float)a.x == (float)b.x && (float)a.y == (float)b.y && (float)a.z == (float)b.z;
+}
+
+static bool is_beside(const nav_mesh *m, nav_vec a, nav_vec b)
+{
+    return fabs(a.x - b.x) <= m->rounding && fabs(a.z - b.z) <= m->rounding;
+}
+
+// ---- stops -----------------------------------------------------------------------------------------
+
+static nav_vec absolute(const nav_mesh *m, const float p[3])
+{
+    return (nav_vec){m->origin.x + (double)p[0], m->origin.y + (double)p[1], m->origin.z + (double)p[2]};
+}
+
+static nav__stop ride_stop(const nav_mesh *m, uint32_t ride, bool end)
+{
+    const nav__ride *r = &m->rides[ride];
+    const float *p = end ? r->to : r->from;
+    return (nav__stop){.point = absolute(m, p),
+                       .ground = {(double)p[0], (double)p[2]},
+                       .vertex = NAV_NONE,
+                       .cell = end ? r->to_cell : r->from_cell,
+                       .ride = end ? NAV_NONE : ride};
+}
+
+static nav__stop corner_stop(const nav_mesh *m, uint32_t v)
+{
+    float p[3] = {m->vertex_xz[2 * v], m->vertex_y[v], m->vertex_xz[2 * v + 1]};
+    return (nav__stop){.point = absolute(m, p),
+                       .ground = {(double)p[0], (double)p[2]},
+                       .vertex = v,
+                       .cell = m->edge_cell[m->vertex_edge[v]],
+                       .ride = NAV_NONE};
+}
+
+bool nav__stops_from_corners(nav_query *query, const nav_mesh *m, const nav__stop *first, const nav__stop *last,
+                             uint32_t corner_count, uint32_t *stop_count)
+{
+    // A ride takes two stops.
+    nav__stop *stops = nav__reserve(query, &query->stops, ((size_t)corner_count * 2 + 2) * sizeof *stops);
+    if (!stops) {
+        return false;
+    }
+    const uint32_t *corners = query->corners.data;
+    uint32_t n = 0;
+    stops[n++] = *first;
+    for (uint32_t i = 0; i < corner_count; i++) {
+        if (corners[i] >= m->vertex_count) {
+            uint32_t ride = corners[i] - m->vertex_count;
+            nav__stop from = ride_stop(m, ride, false);
+            if (prints_alike(stops[n - 1].point, from.point)) {
+                stops[n - 1].ride = ride;
+            } else {
+                stops[n++] = from;
+            }
+            stops[n++] = ride_stop(m, ride, true);
+            continue;
+        }
+        nav__stop corner = corner_stop(m, corners[i]);
+        nav__stop next = i + 1 == corner_count               ? *last
+                         : corners[i + 1] >= m->vertex_count ? ride_stop(m, corners[i + 1] - m->vertex_count, false)
+                                                             : corner_stop(m, corners[i + 1]);
+        const nav__stop *before = &stops[n - 1];
+        // An end that stands on a corner is that corner, and a place on a straight line is none.
+        bool needless = (before->vertex == NAV_NONE && is_beside(m, before->point, corner.point)) ||
+                        (next.vertex == NAV_NONE && is_beside(m, corner.point, next.point)) ||
+                        nav__orient(before->ground, corner.ground, next.ground) == 0 ||
+                        prints_alike(before->point, corner.point);
+        if (!needless) {
+            stops[n++] = corner;
+        }
+    }
+    if (!prints_alike(stops[n - 1].point, last->point)) {
+        stops[n++] = *last;
+    }
+    *stop_count = n;
+    return true;
+}
+
+/// Cells from which the leg after a stop may set out.
+static uint32_t cells_at(const nav_mesh *m, const nav__stop *stop, const nav_filter *filter, uint32_t *cells)
+{
+    if (stop->vertex != NAV_NONE) {
+        return nav__fan_cells(m, stop->vertex, cells, NAV__ANCHOR_CELLS);
+    }
+    nav_place place = {.point = stop->point, .cell = stop->cell};
+    nav__anchor anchor;
+    nav__anchor_make(m, &place, filter, &anchor);
+    for (uint32_t i = 0; i < anchor.count; i++) {
+        cells[i] = anchor.cells[i];
+    }
+    return anchor.count;
+}
+
+// ---- a cut -----------------------------------------------------------------------------------------
+
+/// Looks for the cell of a leg that holds the place where it is cut.
+typedef struct cut_walk {
+    nav__p2 from, at;
+    double wanted;  ///< ground distance from `from`
+    uint32_t cell;
+} cut_walk;
+
+static bool visit_cut(void *ctx, uint32_t cell, nav__p2 from, nav__p2 to)
+{
+    (void)from;
+    cut_walk *w = ctx;
+    w->cell = cell;
+    return nav__dist(w->from, to) < w->wanted;
+}
+
+bool nav__stops_cut(nav_query *query, const nav_mesh *m, const nav_filter *filter, double max_length,
+                    uint32_t *stop_count)
+{
+    nav__stop *stops = query->stops.data;
+    double length = 0;
+    for (uint32_t i = 1; i < *stop_count; i++) {
+        double leg = distance(stops[i - 1].point, stops[i].point);
+        if (length + leg <= max_length) {
+            length += leg;
+            continue;
+        }
+        *stop_count = i;
+        double t = (max_length - length) / leg;
+        if (stops[i - 1].ride != NAV_NONE) {
+            stops[i - 1].ride = NAV_NONE;
+            return true;
+        }
+        nav__p2 a = stops[i - 1].ground, b = stops[i].ground;
+        cut_walk w = {.from = a, .at = {a.x + (b.x - a.x) * t, a.z + (b.z - a.z) * t}, .cell = stops[i - 1].cell};
+        w.wanted = nav__dist(a, w.at);
+        uint32_t cells[NAV__ANCHOR_CELLS];
+        uint32_t count = cells_at(m, &stops[i - 1], filter, cells);
+        nav__walk_end end;
+        nav__walk_leg(m, filter, cells, count, a, b, visit_cut, &w, &end);
+        nav_vec point = {m->origin.x + w.at.x, m->origin.y + nav__cell_height(m, w.cell, w.at, NULL),
+                         m->origin.z + w.at.z};
+        if (!prints_alike(stops[i - 1].point, point)) {
+            stops[i] = (nav__stop){.point = point, .ground = w.at, .vertex = NAV_NONE, .cell = w.cell, .ride = NAV_NONE};
+            ++*stop_count;
+        }
+        return true;
+    }
+    return false;
+}
+
+// ---- the answer ------------------------------------------------------------------------------------
+
+/// What walking a leg gathers.
+typedef struct leg_walk {
+    nav_query *query;
+    const nav_mesh *m;
+    const nav_path_options *options;
+    nav_path *path;
+    nav__p2 from;      ///< where the leg begins
+    bool first_cell;   ///< nothing of the leg has been walked
+    bool failed;       ///< out of memory
+    double ground, weighted;  ///< the leg's ground length so far, and the same times the areas' costs
+} leg_walk;
+
+static bool add_point(leg_walk *w, nav_vec point)
+{
+    nav_path *path = w->path;
+    nav_vec *points = nav__reserve(w->query, &w->query->points, ((size_t)path->point_count + 1) * sizeof *points);
+    if (!points) {
+        w->failed = true;
+        return false;
+    }
+    if (path->point_count == 0 || !prints_alike(points[path->point_count - 1], point)) {
+        points[path->point_count++] = point;
+    }
+    return true;
+}
+
+static bool visit_leg(void *ctx, uint32_t cell, nav__p2 from, nav__p2 to)
+{
+    leg_walk *w = ctx;
+    const nav_mesh *m = w->m;
+    double part = nav__dist(from, to);
+    w->ground += part;
+    const double *costs = w->options->snap.filter.area_costs;
+    w->weighted += part * (costs ? costs[m->cells[cell].area] : 1);
+    if (w->options->corridor && !nav__corridor_add(w->query, m, cell, from, to, &w->path->polygon_count)) {
+        w->failed = true;
+    }
+    if (w->options->surface && !w->failed) {
+        if (!w->first_cell) {
+            nav_vec edge = {m->origin.x + from.x, m->origin.y + nav__cell_height(m, cell, from, NULL),
+                            m->origin.z + from.z};
+            add_point(w, edge);
+        }
+        uint32_t before = w->path->point_count;
+        if (!nav__surface_points(w->query, m, cell, from, to, &w->path->point_count)) {
+            w->failed = true;
+        }
+        // A crossing that prints like the point before it is the same place.
+        nav_vec *points = w->query->points.data;
+        uint32_t kept = before;
+        for (uint32_t i = before; i < w->path->point_count; i++) {
+            if (kept == 0 || !prints_alike(points[kept - 1], points[i])) {
+                points[kept++] = points[i];
+            }
+        }
+        w->path->point_count = kept;
+    }
+    w->first_cell = false;
+    return !w->failed;
+}
+
+static bool add_link(nav_query *query, nav_path *path, uint32_t link)
+{
+    nav_ridden *links = nav__reserve(query, &query->links, ((size_t)path->link_count + 1) * sizeof *links);
+    if (!links) {
+        return false;
+    }
+    links[path->link_count++] = (nav_ridden){path->point_count - 1, link};
+    return true;
+}
+
+nav_status nav__stops_write(nav_query *query, const nav_mesh *m, const nav_path_options *options, uint32_t stop_count,
+                            nav_path *path)
+{
+    const nav__stop *stops = query->stops.data;
+    const nav_filter *filter = &options->snap.filter;
+    leg_walk w = {.query = query, .m = m, .options = options, .path = path};
+    bool walks = options->corridor || options->surface || filter->area_costs;
+    path->point_count = path->link_count = path->polygon_count = 0;
+    path->length = path->cost = 0;
+    add_point(&w, stops[0].point);
+    if (stop_count == 1 && options->corridor) {
+        visit_leg(&w, stops[0].cell, stops[0].ground, stops[0].ground);
+    }
+    for (uint32_t i = 1; i < stop_count && !w.failed; i++) {
+        const nav__stop *from = &stops[i - 1], *to = &stops[i];
+        double leg = distance(from->point, to->point);
+        if (from->ride != NAV_NONE) {
+            w.failed = !add_link(query, path, m->rides[from->ride].link);
+            path->length += leg;
+            path->cost += nav__ride_cost(m, &m->rides[from->ride], filter);
+            add_point(&w, to->point);
+            continue;
+        }
+        uint32_t begun = path->point_count;
+        w.ground = w.weighted = 0;
+        if (walks && nav__dist(from->ground, to->ground) > 0) {
+            uint32_t cells[NAV__ANCHOR_CELLS];
+            uint32_t count = cells_at(m, from, filter, cells);
+            w.first_cell = true;
+            nav__walk_end end;
+            nav__walk_leg(m, filter, cells, count, from->ground, to->ground, visit_leg, &w, &end);
+        }
+        add_point(&w, to->point);
+        if (options->surface && !w.failed) {
+            const nav_vec *points = query->points.data;
+            leg = 0;
+            for (uint32_t k = begun; k < path->point_count; k++) {
+                leg += distance(points[k - 1], points[k]);
+            }
+        }
+        path->length += leg;
+        path->cost += w.ground > 0 ? leg * (w.weighted / w.ground) : leg;
+    }
+    path->points = query->points.data;
+    path->polygons = query->polygons.data;
+    path->links = query->links.data;
+    return w.failed ? NAV_NO_MEMORY : NAV_OK;
+}

@@ -207,7 +207,7 @@ static bool walk_from(const walk *w, uint32_t cell, trace *tr, nav__walk_end *en
     const nav_mesh *m = w->m;
     // Each step leaves a cell for good; the bound is for meshes whose floors are not what they claim.
     for (uint32_t steps = 0; steps <= m->edge_count; steps++) {
-        way_out out;
+        way_out out = {NAV_NONE, false};
         if (!find_exit(w, cell, &out)) {
             break;
         }

@@ -7,8 +7,10 @@
 ///   cells   convex regions of the ground plane merged from faces of one area and one set of flags,
 ///           with half-edges between them. Search and raycast walk them and never look at heights.
 ///
-/// Every face lies in one cell, every cell lists its faces. Both are wound so that their signed area
-/// in (x, z) is positive: the interior is on the left of each half-edge when x runs right and z up.
+/// Every cell lists the faces it lies on. A face names the one cell that holds it, or most of it: where a
+/// seam bent an edge the cell was cut, and its faces are listed by every piece. Both are wound so that
+/// their signed area in (x, z) is positive: the interior is on the left of each half-edge when x runs
+/// right and z up.
 ///
 ///        prev(e)  \   cell   /            twin(prev(e)) starts at v in the next cell anticlockwise
 ///                  \  of e  /  e
@@ -80,6 +82,7 @@ struct nav_mesh {
 
     uint32_t polygon_count, face_count, corner_count, point_count, vertex_points, tri_count;
     uint32_t cell_count, edge_count, vertex_count, island_count, link_count;
+    uint32_t cell_face_count; ///< at least face_count: a face whose cell was cut is listed by each piece
 
     const nav__face *faces;         ///< [face_count + 1]
     const uint32_t *face_corners;   ///< [corner_count] points
@@ -87,7 +90,7 @@ struct nav_mesh {
     const uint32_t *tris;           ///< [3] * tri_count: detail triangles, wound as the faces
 
     const nav__cell *cells;         ///< [cell_count + 1]
-    const uint32_t *cell_faces;     ///< [face_count]
+    const uint32_t *cell_faces;     ///< [cell_face_count]
     const nav__edge *edges;         ///< [edge_count]
     const uint32_t *edge_cell;      ///< [edge_count]
     const float *vertex_xz;         ///< [x, z] * vertex_count, the same as in edges

@@ -1,0 +1,156 @@
+/// `geometry`: the surface for viewers, written in chunks on a worker.
+#include <stdlib.h>
+
+#include "meshes.h"
+#include "route.h"
+
+/// Vertices and faces together up to which the serving thread writes the answer itself.
+#define INLINE_ITEMS 512
+/// Items between two looks at the clock, and the time of a chunk.
+#define ITEMS_A_LOOK 256
+#define CHUNK_NS 1000000u
+
+/// The answer's lists, in order. Faces are the file's polygons, convex ones whole, others in their
+/// convex pieces; `numbers` holds the file's number of each.
+typedef enum geometry_list {
+    LIST_VERTICES, LIST_POLYGONS, LIST_NUMBERS, LIST_AREAS, LIST_FLAGS, LIST_ISLANDS, LIST_COUNT
+} geometry_list;
+
+static const char *const list_names[LIST_COUNT] = {"vertices", "polygons", "numbers", "areas", "flags", "islands"};
+
+static void write_face_item(api_json *json, geometry_list list, const nav_face_view *face)
+{
+    switch (list) {
+    case LIST_NUMBERS:
+        api_json_u64(json, face->polygon);
+        break;
+    case LIST_AREAS:
+        api_json_u64(json, face->area);
+        break;
+    case LIST_FLAGS:
+        api_json_u64(json, face->flags);
+        break;
+    case LIST_ISLANDS:
+        api_json_u64(json, face->island);
+        break;
+    default:
+        api_json_open(json, '[');
+        for (uint32_t i = 0; i < face->corner_count; i++) {
+            api_json_u64(json, face->corners[i]);
+        }
+        api_json_close(json, ']');
+    }
+}
+
+static void write_item(api_json *json, const api_mesh *mesh, geometry_list list, uint32_t item)
+{
+    if (list == LIST_VERTICES) {
+        api_positions positions = api_mesh_positions(mesh);
+        api_json_position(json, &positions, nav_mesh_vertex(mesh->nav, item));
+        return;
+    }
+    nav_face_view face;
+    nav_mesh_face(mesh->nav, item, &face);
+    write_face_item(json, list, &face);
+}
+
+static uint32_t list_length(geometry_list list, const nav_mesh_info *info)
+{
+    return list == LIST_VERTICES ? info->vertices : info->faces;
+}
+
+/// Writes up to ITEMS_A_LOOK items of the list that task->phase names, its opening and its end.
+static void write_some(api_task *task, const nav_mesh_info *info)
+{
+    geometry_list list = (geometry_list)task->phase;
+    api_json json = {.out = &task->body, .comma = task->next > 0 || list > LIST_VERTICES};
+    if (task->next == 0) {
+        if (list == LIST_VERTICES) {
+            api_json_open(&json, '{');
+        }
+        api_json_key(&json, list_names[list]);
+        api_json_open(&json, '[');
+    }
+    uint32_t length = list_length(list, info);
+    uint32_t end = length - task->next > ITEMS_A_LOOK ? task->next + ITEMS_A_LOOK : length;
+    for (; task->next < end; task->next++) {
+        write_item(&json, task->mesh, list, task->next);
+    }
+    if (end == length) {
+        api_json_close(&json, ']');
+        task->phase++;
+        task->next = 0;
+    }
+}
+
+static api_outcome run(api_task *task, api_context *context, api_response *response)
+{
+    nav_mesh_info info;
+    nav_mesh_get_info(task->mesh->nav, &info);
+    api_problem problem;
+    if (api_client_gone(context, task->request)) {
+        api_problem_set(&problem, API_DEADLINE, "the client has gone");
+        return api_task_fail(task, context, response, &problem);
+    }
+    uint64_t now = api_now(context), end = now + CHUNK_NS;
+    for (; task->phase < LIST_COUNT; now = api_now(context)) {
+        if (now >= task->deadline_ns) {
+            api_problem_set(&problem, API_DEADLINE, "the geometry was not written within the time that a request has");
+            return api_task_fail(task, context, response, &problem);
+        }
+        if (task->body.failed) {
+            api_problem_set(&problem, API_INTERNAL, "out of memory");
+            return api_task_fail(task, context, response, &problem);
+        }
+        if (now >= end) {
+            return API_WORKER;
+        }
+        write_some(task, &info);
+    }
+    api_json json = {.out = &task->body, .comma = true};
+    api_json_key(&json, "revision");
+    api_json_u64(&json, task->mesh->revision);
+    api_json_close(&json, '}');
+    return api_task_finish(task, context, response);
+}
+
+/// No preference, or one that JSON meets.
+static bool takes_json(const char *accept)
+{
+    return !accept || !*accept || strstr(accept, "application/json") || strstr(accept, "application/*") ||
+           strstr(accept, "*/*");
+}
+
+api_outcome api_mesh_geometry(api_call *call)
+{
+    api_context *context = call->context;
+    api_problem problem = {0};
+    if (!takes_json(call->request->accept)) {
+        api_problem_set(&problem, API_UNSUPPORTED_MEDIA_TYPE, "this version gives geometry as application/json only");
+        return api_fail(call, &problem);
+    }
+    const api_mesh *mesh = api_acquire_mesh(context, call->id, &problem);
+    if (!mesh) {
+        return api_fail(call, &problem);
+    }
+    bool known = api_not_modified(call, mesh);
+    api_task *task = known ? NULL : api_task_create(call, run);
+    if (!task) {
+        context->host.release(context->host.ctx, mesh);
+        if (known) {
+            return API_DONE;
+        }
+        api_problem_set(&problem, API_INTERNAL, "out of memory");
+        return api_fail(call, &problem);
+    }
+    task->mesh = mesh;
+    nav_mesh_info info;
+    nav_mesh_get_info(mesh->nav, &info);
+    if (info.vertices <= INLINE_ITEMS && info.faces <= INLINE_ITEMS - info.vertices) {
+        api_outcome outcome = run(task, context, call->response);
+        *call->task = outcome == API_WORKER ? task : NULL;
+        return outcome;
+    }
+    *call->task = task;
+    return API_WORKER;
+}

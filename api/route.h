@@ -1,0 +1,50 @@
+/// Which paths there are and who answers them.
+#ifndef API_ROUTE_H
+#define API_ROUTE_H
+
+#include "context.h"
+#include "query.h"
+
+struct api_route {
+    const char *pattern;         ///< "{m}" stands for a mesh's id
+    api_handler *get, *post, *put, *remove;
+    const api_query_kind *kind;  ///< of a query, NULL otherwise
+    bool post_changes;           ///< POST needs the right to change things
+};
+
+/// @param id       set to where the mesh's id begins in `path`, still percent-encoded; NULL: the route has none
+/// @param id_size  its length
+/// @return NULL: no such path
+const api_route *api_route_find(const char *path, const char **id, size_t *id_size);
+
+/// The handler for a method (HEAD is GET), NULL where the path does not take it.
+api_handler *api_route_handler(const api_route *route, api_method method);
+
+/// Does this need the right to change things?
+bool api_route_changes(const api_route *route, api_method method);
+
+/// Static text for the Allow header.
+const char *api_route_allow(const api_route *route);
+
+/// The table, for tests: NULL behind its end.
+const api_route *api_route_at(size_t index);
+
+// Handlers.
+api_handler api_query_begin;     // query.c: every query but batch
+api_handler api_batch_begin;     // query_batch.c
+api_handler api_mesh_list;       // meshes.c
+api_handler api_mesh_summary;
+api_handler api_mesh_report;     // mesh_report.c
+api_handler api_mesh_geometry;   // mesh_geometry.c
+api_handler api_mesh_put;        // mesh_changes.c
+api_handler api_mesh_delete;
+api_handler api_mesh_reload;
+api_handler api_service_version; // service.c
+api_handler api_service_livez;
+api_handler api_service_readyz;
+api_handler api_service_healthz;
+api_handler api_service_openapi;
+api_handler api_service_metrics;
+api_handler api_service_page;
+
+#endif

@@ -1,0 +1,290 @@
+/// Off-mesh links as JSON, in meshes and sidecars: {"id", "start", "end", "bidirectional", "cost", "area",
+/// "flags", "radius", "kind", "enabled"}; only start and end must be there.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mesh_read.h"
+
+#define DEFAULT_FLAGS 1u ///< what Detour's and most engines' tools give ground that has no special flag
+
+/// A link being read, and where it stands.
+typedef struct link_reader {
+    nav_link link;
+    bool has_start, has_end, enabled;
+    const api_link_source *source;
+    const api_settings *settings;
+    const api_place *place;
+    char pointer[128]; ///< of the member being read
+} link_reader;
+
+static bool fail(const link_reader *r, const char *text)
+{
+    return api_place_fail(r->place, r->pointer, "%s", text);
+}
+
+/// [x, y, z], {"x", "y", "z"}, or two of them for a mesh of the plane.
+static bool read_numbers(const link_reader *r, const cJSON *value, double out[3])
+{
+    static const char *const names[] = {"x", "y", "z"};
+    int count = r->source->dimensions;
+    if ((!cJSON_IsArray(value) && !cJSON_IsObject(value)) || cJSON_GetArraySize(value) != count) {
+        return fail(r, count == 2 ? "must be [x, y] or {\"x\", \"y\"}" : "must be [x, y, z] or {\"x\", \"y\", \"z\"}");
+    }
+    for (int k = 0; k < count; k++) {
+        const cJSON *number = cJSON_IsArray(value) ? cJSON_GetArrayItem(value, k)
+                                                   : cJSON_GetObjectItemCaseSensitive(value, names[k]);
+        if (!number || !api_json_finite(number)) {
+            return fail(r, "must hold finite numbers");
+        }
+        out[k] = number->valuedouble;
+    }
+    return true;
+}
+
+static bool read_position(const link_reader *r, const cJSON *value, nav_vec *position)
+{
+    double given[3] = {0};
+    if (!read_numbers(r, value, given)) {
+        return false;
+    }
+    const api_frame *f = &r->source->to_internal;
+    if (r->source->dimensions == 2) {
+        // The plane's two axes are those of the three that are not the height.
+        double plane[2] = {given[0], given[1]};
+        for (int k = 0, used = 0; k < 3; k++) {
+            given[k] = k == f->axis[1] ? 0 : plane[used++];
+        }
+    }
+    *position = api_frame_to_caller(f, (nav_vec){given[0], given[1], given[2]});
+    return true;
+}
+
+static bool read_id(link_reader *r, const cJSON *value)
+{
+    if (!cJSON_IsString(value) || !api_id_valid(value->valuestring, strlen(value->valuestring))) {
+        return fail(r, "must be an id: 1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot");
+    }
+    snprintf(r->link.id, sizeof r->link.id, "%s", value->valuestring);
+    return true;
+}
+
+static bool read_start(link_reader *r, const cJSON *value)
+{
+    r->has_start = read_position(r, value, &r->link.start);
+    return r->has_start;
+}
+
+static bool read_end(link_reader *r, const cJSON *value)
+{
+    r->has_end = read_position(r, value, &r->link.end);
+    return r->has_end;
+}
+
+static bool read_bool(const link_reader *r, const cJSON *value, bool *to)
+{
+    if (!cJSON_IsBool(value)) {
+        return fail(r, "must be true or false");
+    }
+    *to = cJSON_IsTrue(value);
+    return true;
+}
+
+static bool read_bidirectional(link_reader *r, const cJSON *value)
+{
+    return read_bool(r, value, &r->link.bidirectional);
+}
+
+static bool read_enabled(link_reader *r, const cJSON *value)
+{
+    return read_bool(r, value, &r->enabled);
+}
+
+static bool read_size(const link_reader *r, const cJSON *value, double *to)
+{
+    if (!api_json_finite(value) || value->valuedouble < 0) {
+        return fail(r, "must be a number of at least 0");
+    }
+    *to = value->valuedouble;
+    return true;
+}
+
+static bool read_cost(link_reader *r, const cJSON *value)
+{
+    return read_size(r, value, &r->link.cost);
+}
+
+static bool read_radius(link_reader *r, const cJSON *value)
+{
+    return read_size(r, value, &r->link.radius);
+}
+
+static bool whole_number(const cJSON *value, double max)
+{
+    return api_json_finite(value) && value->valuedouble >= 0 && value->valuedouble <= max &&
+           floor(value->valuedouble) == value->valuedouble;
+}
+
+static bool read_area(link_reader *r, const cJSON *value)
+{
+    if (cJSON_IsString(value)) {
+        for (size_t i = 0; i < 256; i++) {
+            if (r->settings->areas[i].listed && strcmp(r->settings->areas[i].name, value->valuestring) == 0) {
+                r->link.area = (uint8_t)i;
+                return true;
+            }
+        }
+        return fail(r, "no area has this name");
+    }
+    if (!whole_number(value, 255)) {
+        return fail(r, "must be the name of an area or its number, 0 to 255");
+    }
+    r->link.area = (uint8_t)value->valuedouble;
+    return true;
+}
+
+/// One flag by name or by the number of its bit.
+static bool read_flag(const link_reader *r, const cJSON *value, uint32_t *flags)
+{
+    for (uint32_t bit = 0; bit < 32; bit++) {
+        bool named = cJSON_IsString(value) && r->settings->flags[bit][0] &&
+                     strcmp(r->settings->flags[bit], value->valuestring) == 0;
+        if (named || (whole_number(value, 31) && value->valuedouble == bit)) {
+            *flags |= 1u << bit;
+            return true;
+        }
+    }
+    return fail(r, cJSON_IsString(value) ? "no flag has this name" : "must hold names of flags or bits, 0 to 31");
+}
+
+static bool read_flags(link_reader *r, const cJSON *value)
+{
+    if (whole_number(value, UINT32_MAX)) {
+        r->link.flags = (uint32_t)value->valuedouble;
+        return true;
+    }
+    if (!cJSON_IsArray(value)) {
+        return fail(r, "must be a mask of 32 bits or an array of flags");
+    }
+    r->link.flags = 0;
+    for (const cJSON *flag = value->child; flag; flag = flag->next) {
+        if (!read_flag(r, flag, &r->link.flags)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool read_kind(link_reader *r, const cJSON *value)
+{
+    if (!cJSON_IsString(value) || strlen(value->valuestring) > NAV_ID_MAX) {
+        return fail(r, "must be text of at most 64 bytes");
+    }
+    snprintf(r->link.kind, sizeof r->link.kind, "%s", value->valuestring);
+    return true;
+}
+
+static const struct member {
+    const char *name;
+    bool (*read)(link_reader *r, const cJSON *value);
+} members[] = {
+    {"id", read_id},
+    {"start", read_start},
+    {"end", read_end},
+    {"bidirectional", read_bidirectional},
+    {"cost", read_cost},
+    {"area", read_area},
+    {"flags", read_flags},
+    {"radius", read_radius},
+    {"kind", read_kind},
+    {"enabled", read_enabled},
+};
+#define MEMBER_COUNT (sizeof members / sizeof *members)
+
+static bool read_link(link_reader *r, const cJSON *value, const char *pointer)
+{
+    unsigned seen = 0;
+    snprintf(r->pointer, sizeof r->pointer, "%s", pointer);
+    if (!cJSON_IsObject(value)) {
+        return fail(r, "must be an object");
+    }
+    for (const cJSON *m = value->child; m; m = m->next) {
+        size_t i = 0;
+        while (i < MEMBER_COUNT && strcmp(members[i].name, m->string) != 0) {
+            i++;
+        }
+        api_pointer_join(r->pointer, sizeof r->pointer, pointer, m->string);
+        if (i == MEMBER_COUNT) {
+            return fail(r, "unknown member of a link");
+        }
+        if (seen & 1u << i) {
+            return fail(r, "given twice");
+        }
+        seen |= 1u << i;
+        if (!members[i].read(r, m)) {
+            return false;
+        }
+    }
+    snprintf(r->pointer, sizeof r->pointer, "%s", pointer);
+    return (r->has_start && r->has_end) || fail(r, "a link needs its start and its end");
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const nav_link *const *x = a, *const *y = b;
+    return strcmp((*x)->id, (*y)->id);
+}
+
+/// An id that two links have, NULL: none. @return false when out of memory
+static bool find_double_id(const nav_soup *soup, const char **id)
+{
+    *id = NULL;
+    if (soup->link_count < 2) {
+        return true;
+    }
+    const nav_link **sorted = malloc(soup->link_count * sizeof *sorted);
+    if (!sorted) {
+        return false;
+    }
+    for (uint32_t i = 0; i < soup->link_count; i++) {
+        sorted[i] = &soup->links[i];
+    }
+    qsort(sorted, soup->link_count, sizeof *sorted, compare_ids);
+    for (uint32_t i = 1; i < soup->link_count && !*id; i++) {
+        *id = strcmp(sorted[i - 1]->id, sorted[i]->id) == 0 ? sorted[i]->id : NULL;
+    }
+    free(sorted);
+    return true;
+}
+
+bool api_links_add(nav_soup *soup, const cJSON *links, const api_link_source *source, const api_settings *settings,
+                   const api_place *place)
+{
+    if (!cJSON_IsArray(links)) {
+        return api_place_fail(place, "/links", "must be an array, not %s", api_json_kind(links));
+    }
+    unsigned number = 0;
+    for (const cJSON *value = links->child; value; value = value->next, number++) {
+        link_reader r = {.link = {.cost = -1, .flags = DEFAULT_FLAGS}, .enabled = true, .source = source,
+                         .settings = settings, .place = place};
+        char pointer[32];
+        snprintf(pointer, sizeof pointer, "/links/%u", number);
+        if (!read_link(&r, value, pointer)) {
+            return false;
+        }
+        if (r.link.id[0] == '\0') {
+            snprintf(r.link.id, sizeof r.link.id, "link-%u", (unsigned)soup->link_count);
+        }
+        if (r.enabled && nav_soup_add_link(soup, &r.link) != NAV_OK) {
+            api_problem_set(place->problem, API_STORAGE_FULL, "not enough memory for the links");
+            return false;
+        }
+    }
+    const char *twice;
+    if (!find_double_id(soup, &twice)) {
+        api_problem_set(place->problem, API_STORAGE_FULL, "not enough memory for the links");
+        return false;
+    }
+    return !twice || api_place_fail(place, "/links", "two links have the id `%s`", twice);
+}

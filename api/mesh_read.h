@@ -1,0 +1,88 @@
+/// What the parts of mesh loading share: formats, settings (sidecar and upload parameters), links, and the
+/// reader of JSON meshes. Private to mesh_*.c and their tests.
+#ifndef API_MESH_READ_H
+#define API_MESH_READ_H
+
+#include <cjson/cJSON.h>
+
+#include "api_mesh.h"
+#include "json_in.h"
+#include "nav_format.h"
+
+/// Nesting of settings and of `links` in a mesh: /links/0/start/x and a little more.
+#define API_SETTINGS_DEPTH 8
+
+/// A format that is read.
+typedef struct api_format {
+    const char *name;
+    const char *extension; ///< under which the service keeps such files
+    nav_read_fn *read;     ///< NULL: JSON
+} api_format;
+
+/// @return NULL for an unknown name
+const api_format *api_format_by_name(const char *name);
+
+/// The format that the bytes are in, by their content; where that leaves it open, by the file's name.
+/// @param name     may be NULL
+/// @param problem  on failure 415, or 422 for no bytes at all
+/// @return NULL on failure
+const api_format *api_format_detect(const void *bytes, size_t size, const char *name, api_problem *problem);
+
+/// What sidecar and parameters set.
+typedef struct api_settings {
+    bool has_frame;
+    api_frame file, caller; ///< as api_frame_parse gives them
+    bool z_up;
+    double weld;            ///< negative: the default
+    nav_agent agent;        ///< negative where not set
+    double snap[3];         ///< half extents in the caller's axes
+    int snap_count;         ///< numbers given: 0 none, 1 for all axes, 2 for a mesh of the plane, or 3
+    bool snap_from_params;
+    api_area areas[256];
+    char flags[32][API_NAME_MAX + 1];
+    cJSON *sidecar, *params; ///< owned
+    const cJSON *links;      ///< borrowed from one of them, NULL: none
+    bool links_from_params;
+} api_settings;
+
+/// Reads the settings; parameters win over the sidecar.
+/// @param sidecar  NUL-terminated JSON, NULL: none
+/// @param params   NUL-terminated query string, NULL: none
+/// @return false: `problem` is 400 bad_request with the pointer or the parameter, or 500.
+///         api_settings_deinit is due in either case.
+bool api_settings_read(api_settings *settings, const char *sidecar, const char *params, api_problem *problem);
+void api_settings_deinit(api_settings *settings);
+
+/// Says in a problem that it is the sidecar that is at fault, and where: the pointer alone would seem to be
+/// one into the request's body. @return false
+bool api_sidecar_blame(api_problem *problem);
+
+/// Where the positions of links come from.
+typedef struct api_link_source {
+    api_frame to_internal; ///< internal[k] = sign[k] * given[axis[k]]
+    int dimensions;        ///< of a position
+} api_link_source;
+
+/// Adds an array of links (contract, section 4) to the soup. One without an id is called "link-N"; an
+/// entry that is not `enabled` is left out.
+/// @param place  whose pointer leads to the object that has `links`
+bool api_links_add(nav_soup *soup, const cJSON *links, const api_link_source *source, const api_settings *settings,
+                   const api_place *place);
+
+/// What a JSON mesh holds that a soup does not.
+typedef struct api_json_mesh {
+    char up;      ///< 'y', 'z', or 0: not said
+    cJSON *links; ///< owned by the caller, NULL: none
+} api_json_mesh;
+
+/// Reads a JSON mesh (contract, section 2).
+/// @param soup     initialised; holds nothing on failure
+/// @param problem  on failure 422 bad_mesh naming the byte or the member, 415 where the JSON is another
+///                 program's, or 507
+bool api_json_mesh_read(nav_soup *soup, const char *bytes, size_t size, api_json_mesh *extra, api_problem *problem);
+
+/// Reads {radius, height, climb, slope}; members that are missing stay as they are.
+/// @param pointer  of `value` below place->prefix
+bool api_agent_read(nav_agent *agent, const cJSON *value, const char *pointer, const api_place *place);
+
+#endif

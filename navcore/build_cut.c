@@ -152,7 +152,7 @@ static bool clip_all(clipper *c, bool lenient)
     if (!(turn_at(c, v) > 0)) {
         return false;
     }
-    uint32_t third = c->next[c->next[v]];
+    uint32_t third = c->next[v];
     clip(c, v);
     pair(c, c->half_count - 1, c->inner[third]);
     return true;

@@ -1,0 +1,375 @@
+#include "mesh_check.h"
+
+#include "geom.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PI 3.14159265358979323846
+
+static bool wrong(char why[256], const char *format, ...) __attribute__((format(printf, 2, 3)));
+static bool wrong(char why[256], const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, 256, format, args);
+    va_end(args);
+    return false;
+}
+
+static nav__p2 edge_at(const nav_mesh *m, uint32_t e)
+{
+    return (nav__p2){(double)m->edges[e].x, (double)m->edges[e].z};
+}
+
+static nav__p2 point_at(const nav_mesh *m, uint32_t p)
+{
+    return (nav__p2){(double)m->points[3 * (size_t)p], (double)m->points[3 * (size_t)p + 2]};
+}
+
+/// Exactly convex, and once round: the turns add up to one full circle.
+static bool is_convex(const nav__p2 *at, uint32_t n)
+{
+    double turned = 0;
+    bool area = false;
+    for (uint32_t i = 0; i < n; i++) {
+        nav__p2 a = at[i], b = at[(i + 1) % n], c = at[(i + 2) % n];
+        double turn = nav__orient(a, b, c);
+        if (turn < 0 || (a.x == b.x && a.z == b.z)) {
+            return false;
+        }
+        if (turn == 0 && nav__dot(nav__sub(b, a), nav__sub(c, b)) < 0) {
+            return false;
+        }
+        area = area || turn > 0;
+        turned += atan2(nav__cross(nav__sub(b, a), nav__sub(c, b)), nav__dot(nav__sub(b, a), nav__sub(c, b)));
+    }
+    return area && fabs(turned - 2 * PI) < 0.1;
+}
+
+static double area_of(const nav__p2 *at, uint32_t n)
+{
+    double sum = 0;
+    for (uint32_t i = 1; i + 1 < n; i++) {
+        sum += nav__cross(nav__sub(at[i], at[0]), nav__sub(at[i + 1], at[0]));
+    }
+    return sum / 2;
+}
+
+static uint32_t load_cell(const nav_mesh *m, uint32_t cell, nav__p2 *at)
+{
+    uint32_t first = m->cells[cell].first_edge, n = m->cells[cell + 1].first_edge - first;
+    for (uint32_t i = 0; i < n; i++) {
+        at[i] = edge_at(m, first + i);
+    }
+    return n;
+}
+
+static uint32_t load_face(const nav_mesh *m, uint32_t face, nav__p2 *at)
+{
+    uint32_t first = m->faces[face].first_corner, n = m->faces[face + 1].first_corner - first;
+    for (uint32_t i = 0; i < n; i++) {
+        at[i] = point_at(m, m->face_corners[first + i]);
+    }
+    return n;
+}
+
+static bool check_starts(const nav_mesh *m, char why[256])
+{
+    if (m->cells[0].first_edge != 0 || m->cells[m->cell_count].first_edge != m->edge_count ||
+        m->cells[0].first_face != 0 || m->cells[m->cell_count].first_face != m->cell_face_count ||
+        m->faces[0].first_corner != 0 || m->faces[m->face_count].first_corner != m->corner_count ||
+        m->faces[0].first_tri != 0 || m->faces[m->face_count].first_tri != m->tri_count) {
+        return wrong(why, "first or last start of a list");
+    }
+    for (uint32_t c = 0; c < m->cell_count; c++) {
+        if (m->cells[c + 1].first_edge < m->cells[c].first_edge + 3) {
+            return wrong(why, "cell %u has fewer than three edges", c);
+        }
+        if (m->cells[c + 1].first_face <= m->cells[c].first_face) {
+            return wrong(why, "cell %u has no face", c);
+        }
+    }
+    for (uint32_t f = 0; f < m->face_count; f++) {
+        if (m->faces[f + 1].first_corner < m->faces[f].first_corner + 3 ||
+            m->faces[f + 1].first_tri < m->faces[f].first_tri) {
+            return wrong(why, "face %u has fewer than three corners or its triangles are out of order", f);
+        }
+        if (m->faces[f].polygon >= m->polygon_count || (f > 0 && m->faces[f].polygon < m->faces[f - 1].polygon)) {
+            return wrong(why, "face %u is out of order", f);
+        }
+    }
+    return true;
+}
+
+static bool check_edges(const nav_mesh *m, char why[256])
+{
+    for (uint32_t c = 0; c < m->cell_count; c++) {
+        for (uint32_t e = m->cells[c].first_edge; e < m->cells[c + 1].first_edge; e++) {
+            uint32_t v = m->edges[e].vertex & NAV__VERTEX, t = m->edges[e].twin;
+            if (m->edge_cell[e] != c) {
+                return wrong(why, "edge %u: edge_cell", e);
+            }
+            if (v >= m->vertex_count || m->vertex_xz[2 * (size_t)v] != m->edges[e].x ||
+                m->vertex_xz[2 * (size_t)v + 1] != m->edges[e].z) {
+                return wrong(why, "edge %u is not where its vertex %u is", e, v);
+            }
+            if (t == NAV_NONE) {
+                continue;
+            }
+            if (t >= m->edge_count || m->edges[t].twin != e || m->edge_cell[t] == c) {
+                return wrong(why, "edge %u: twin %u", e, t);
+            }
+            nav__p2 a = edge_at(m, e), b = edge_at(m, nav__edge_next(m, e));
+            nav__p2 p = edge_at(m, t), q = edge_at(m, nav__edge_next(m, t));
+            if (a.x != q.x || a.z != q.z || b.x != p.x || b.z != p.z) {
+                return wrong(why, "edge %u and its twin %u have other ends", e, t);
+            }
+            if ((m->edges[e].vertex & NAV__VERTEX) != (m->edges[nav__edge_next(m, t)].vertex & NAV__VERTEX)) {
+                return wrong(why, "edge %u: the fan changes its vertex", e);
+            }
+            const nav__cell *d = &m->cells[m->edge_cell[t]];
+            if (d->island != m->cells[c].island) {
+                return wrong(why, "edge %u leads to another island", e);
+            }
+        }
+    }
+    return true;
+}
+
+static bool check_fan(const nav_mesh *m, uint32_t v, uint32_t edges_of_vertex, char why[256])
+{
+    uint32_t first = m->vertex_edge[v], count = 0;
+    bool flag = m->edges[first].vertex & NAV__CORNER, open = m->edges[first].twin == NAV_NONE;
+    double angle = 0;
+    uint32_t e = first;
+    do {
+        if ((m->edges[e].vertex & NAV__VERTEX) != v || (bool)(m->edges[e].vertex & NAV__CORNER) != flag) {
+            return wrong(why, "vertex %u: edge %u of its fan says otherwise", v, e);
+        }
+        nav__p2 o = edge_at(m, e), d = nav__sub(edge_at(m, nav__edge_next(m, e)), o);
+        nav__p2 p = nav__sub(edge_at(m, nav__edge_prev(m, e)), o);
+        angle += atan2(nav__cross(d, p) + 0.0, nav__dot(d, p)); // + 0.0: a straight angle is +180 degrees
+        count++;
+        e = m->edges[nav__edge_prev(m, e)].twin;
+    } while (e != NAV_NONE && e != first);
+    if (count != edges_of_vertex) {
+        return wrong(why, "vertex %u: its fan has %u edges of %u", v, count, edges_of_vertex);
+    }
+    if (open != (e == NAV_NONE)) {
+        return wrong(why, "vertex %u: vertex_edge is not the most clockwise", v);
+    }
+    double slack = 1e-9;
+    if ((flag && (!open || angle < PI - slack)) || (!flag && open && angle > PI + slack)) {
+        return wrong(why, "vertex %u: corner flag %d, angle %.17g", v, flag, angle);
+    }
+    return true;
+}
+
+static bool check_vertices(const nav_mesh *m, char why[256])
+{
+    uint32_t *uses = calloc(m->vertex_count, sizeof *uses);
+    for (uint32_t e = 0; e < m->edge_count; e++) {
+        uses[m->edges[e].vertex & NAV__VERTEX]++;
+    }
+    bool good = true;
+    for (uint32_t v = 0; good && v < m->vertex_count; v++) {
+        good = m->vertex_edge[v] < m->edge_count ? check_fan(m, v, uses[v], why) : wrong(why, "vertex_edge of %u", v);
+    }
+    free(uses);
+    return good;
+}
+
+static bool check_shapes(const nav_mesh *m, char why[256])
+{
+    nav__p2 *at = malloc(((size_t)m->edge_count + m->corner_count) * sizeof *at);
+    double *areas = calloc(2 * (size_t)m->island_count, sizeof *areas);
+    double around = 0; // how much a seam may have moved cells away from their faces
+    bool good = true;
+    for (uint32_t c = 0; good && c < m->cell_count; c++) {
+        uint32_t n = load_cell(m, c, at);
+        if (!is_convex(at, n)) {
+            good = wrong(why, "cell %u is not convex", c);
+        } else if (m->cells[c].island >= m->island_count) {
+            good = wrong(why, "cell %u: island %u of %u", c, m->cells[c].island, m->island_count);
+        } else {
+            areas[m->cells[c].island] += area_of(at, n);
+        }
+    }
+    for (uint32_t f = 0; good && f < m->face_count; f++) {
+        uint32_t n = load_face(m, f, at);
+        if (!is_convex(at, n)) {
+            good = wrong(why, "face %u is not convex", f);
+        } else if (m->faces[f].cell >= m->cell_count) {
+            good = wrong(why, "face %u: cell %u", f, m->faces[f].cell);
+        } else {
+            areas[m->island_count + m->cells[m->faces[f].cell].island] += area_of(at, n);
+        }
+        for (uint32_t i = 0; good && i < n; i++) {
+            around += nav__dist(at[i], at[(i + 1) % n]);
+        }
+    }
+    for (uint32_t i = 0; good && i < m->island_count; i++) {
+        double cells = areas[i], faces = areas[m->island_count + i];
+        if (fabs(cells - faces) > 1e-9 * faces + 2e-2 * (m->cell_face_count > m->face_count) * around + m->rounding * around) {
+            good = wrong(why, "island %u: cells %.9g, faces %.9g", i, cells, faces);
+        } else if (fabs(cells - m->island_area[i]) > 1e-6 * cells) {
+            good = wrong(why, "island %u: island_area", i);
+        }
+    }
+    free(areas);
+    free(at);
+    return good;
+}
+
+static bool check_face_lists(const nav_mesh *m, char why[256])
+{
+    bool *listed = calloc(m->face_count, sizeof *listed);
+    bool good = true;
+    for (uint32_t c = 0; good && c < m->cell_count; c++) {
+        for (uint32_t i = m->cells[c].first_face; good && i < m->cells[c + 1].first_face; i++) {
+            uint32_t f = m->cell_faces[i];
+            if (f >= m->face_count) {
+                good = wrong(why, "cell %u lists face %u", c, f);
+                break;
+            }
+            listed[f] = listed[f] || m->faces[f].cell == c;
+            for (uint32_t j = m->cells[c].first_face; j < i; j++) {
+                if (m->cell_faces[j] == f) {
+                    good = wrong(why, "cell %u lists face %u twice", c, f);
+                }
+            }
+        }
+    }
+    for (uint32_t f = 0; good && f < m->face_count; f++) {
+        good = listed[f] ? true : wrong(why, "face %u is not listed by its cell", f);
+    }
+    for (uint32_t t = 0; good && t < m->tri_count; t++) {
+        const uint32_t *p = &m->tris[3 * (size_t)t];
+        if (p[0] >= m->point_count || p[1] >= m->point_count || p[2] >= m->point_count ||
+            nav__orient(point_at(m, p[0]), point_at(m, p[1]), point_at(m, p[2])) <= 0) {
+            good = wrong(why, "detail triangle %u", t);
+        }
+    }
+    free(listed);
+    return good;
+}
+
+static bool grid_lists(const nav_mesh *m, uint32_t face, nav__p2 p)
+{
+    uint32_t i = nav__grid_index(p.x, m->grid_x, m->grid_inverse, m->grid_nx);
+    uint32_t j = nav__grid_index(p.z, m->grid_z, m->grid_inverse, m->grid_nz);
+    size_t cell = (size_t)j * m->grid_nx + i;
+    for (uint32_t k = m->grid_first[cell]; k < m->grid_first[cell + 1]; k++) {
+        if (m->grid_faces[k] == face) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// Every face is found at points spread over it, its edges and corners among them.
+static bool check_grid(const nav_mesh *m, char why[256])
+{
+    nav__p2 *at = malloc((size_t)m->corner_count * sizeof *at);
+    bool good = true;
+    for (uint32_t f = 0; good && f < m->face_count; f++) {
+        uint32_t n = load_face(m, f, at);
+        for (uint32_t i = 0; good && i < n; i++) {
+            for (uint32_t step = 0; good && step <= 16; step++) {
+                double t = step / 16.0;
+                nav__p2 a = at[i], b = at[(i + 1) % n], c = at[(i + n / 2) % n];
+                nav__p2 edge = {a.x + t * (b.x - a.x), a.z + t * (b.z - a.z)};
+                nav__p2 chord = {a.x + t * (c.x - a.x), a.z + t * (c.z - a.z)};
+                if (!grid_lists(m, f, edge) || !grid_lists(m, f, chord)) {
+                    good = wrong(why, "face %u is missing in the grid near %.9g, %.9g", f, edge.x, edge.z);
+                }
+            }
+        }
+    }
+    free(at);
+    return good;
+}
+
+static bool behind(const nav__cell *stem, const nav__cell *cell)
+{
+    return cell->tree_first > stem->tree_first && cell->tree_first <= stem->tree_last &&
+           cell->tree_last <= stem->tree_last;
+}
+
+static bool check_trees(const nav_mesh *m, char why[256])
+{
+    bool *seen = calloc((size_t)m->cell_count + 1, sizeof *seen);
+    bool good = true;
+    for (uint32_t c = 0; good && c < m->cell_count; c++) {
+        const nav__cell *cell = &m->cells[c];
+        uint32_t ways = 0, core = 0;
+        uint64_t cells_behind = 0;
+        for (uint32_t e = cell->first_edge; good && e < m->cells[c + 1].first_edge; e++) {
+            if (m->edges[e].twin == NAV_NONE) {
+                continue;
+            }
+            const nav__cell *other = &m->cells[m->edge_cell[m->edges[e].twin]];
+            core += other->tree_first == 0;
+            if (cell->tree_first > 0 && behind(cell, other)) {
+                cells_behind += other->tree_last - other->tree_first + 1;
+            } else {
+                ways++;
+            }
+        }
+        if (cell->tree_first == 0) {
+            if (core == 1 && !cell->link_end) {
+                good = wrong(why, "cell %u is a dead end outside of all trees", c);
+            }
+            continue;
+        }
+        if (ways != 1 || cell->link_end || cell->tree_first > cell->tree_last || cell->tree_last > m->cell_count ||
+            cells_behind != cell->tree_last - cell->tree_first) {
+            good = wrong(why, "cell %u: %u ways out, tree %u .. %u, %u cells behind", c, ways, cell->tree_first,
+                         cell->tree_last, (unsigned)cells_behind);
+        } else if (seen[cell->tree_first]) {
+            good = wrong(why, "cell %u: its number in the tree is taken", c);
+        } else {
+            seen[cell->tree_first] = true;
+        }
+    }
+    free(seen);
+    return good;
+}
+
+static bool check_islands(const nav_mesh *m, char why[256])
+{
+    // Two cells of one island must hang together: count the pieces by flooding.
+    uint32_t *stack = malloc((size_t)m->cell_count * sizeof *stack), pieces = 0;
+    bool *seen = calloc(m->cell_count, sizeof *seen);
+    for (uint32_t c = 0; c < m->cell_count; c++) {
+        uint32_t count = 0;
+        if (!seen[c]) {
+            pieces++;
+            seen[c] = true;
+            stack[count++] = c;
+        }
+        while (count > 0) {
+            uint32_t d = stack[--count];
+            for (uint32_t e = m->cells[d].first_edge; e < m->cells[d + 1].first_edge; e++) {
+                uint32_t t = m->edges[e].twin;
+                if (t != NAV_NONE && !seen[m->edge_cell[t]]) {
+                    seen[m->edge_cell[t]] = true;
+                    stack[count++] = m->edge_cell[t];
+                }
+            }
+        }
+    }
+    free(stack);
+    free(seen);
+    return pieces == m->island_count ? true : wrong(why, "%u islands, %u pieces", m->island_count, pieces);
+}
+
+bool mesh_check(const nav_mesh *m, char why[256])
+{
+    why[0] = '\0';
+    return check_starts(m, why) && check_edges(m, why) && check_vertices(m, why) && check_shapes(m, why) &&
+           check_face_lists(m, why) && check_grid(m, why) && check_trees(m, why) && check_islands(m, why);
+}

@@ -1,0 +1,11 @@
+/// Does a built mesh keep every promise of navcore/layout.h? Slow and simple, so that it can be believed.
+#ifndef TEST_MESH_CHECK_H
+#define TEST_MESH_CHECK_H
+
+#include "layout.h"
+
+/// @param why  [256] what is wrong first, empty when nothing is
+/// @return true when all promises are kept
+bool mesh_check(const nav_mesh *m, char why[256]);
+
+#endif

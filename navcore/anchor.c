@@ -68,11 +68,46 @@ static bool lists(const nav__anchor *anchor, uint32_t cell)
     return false;
 }
 
-/// Adds the cells of this floor that hold the anchor's position.
-static void add_neighbours(const nav_mesh *m, double height, const nav_filter *filter, nav__anchor *anchor)
+static void add_cell(const nav_mesh *m, uint32_t cell, const nav_filter *filter, nav__anchor *anchor)
+{
+    if (anchor->count < NAV__ANCHOR_CELLS && !lists(anchor, cell) && nav__passes(m, filter, cell) &&
+        nav__cell_holds(m, cell, anchor->p)) {
+        anchor->cells[anchor->count++] = cell;
+    }
+}
+
+/// Adds the cells that can be walked to without leaving the position: over its edge, or round its vertex.
+static void add_connected(const nav_mesh *m, const nav_filter *filter, nav__anchor *anchor)
+{
+    for (uint32_t i = 0; i < anchor->count; i++) {
+        uint32_t cell = anchor->cells[i];
+        for (uint32_t e = m->cells[cell].first_edge; e < m->cells[cell + 1].first_edge; e++) {
+            if (m->edges[e].twin != NAV_NONE) {
+                add_cell(m, m->edge_cell[m->edges[e].twin], filter, anchor);
+            }
+        }
+    }
+}
+
+/// Adds those of the cells a face lies on that hold the position at its height.
+static void add_cells_of(const nav_mesh *m, uint32_t face, double height, const nav_filter *filter,
+                         nav__anchor *anchor)
+{
+    double tolerance = m->agent.climb + 8 * m->rounding;
+    uint32_t cells[NAV__FACE_CELLS], count = nav__face_cells(m, face, cells);
+    for (uint32_t i = 0; i < count; i++) {
+        if (nav__cell_holds(m, cells[i], anchor->p) &&
+            fabs(nav__cell_height(m, cells[i], anchor->p, NULL) - height) <= tolerance) {
+            add_cell(m, cells[i], filter, anchor);
+        }
+    }
+}
+
+/// Adds the cells of this floor that only touch the position, by the faces that lie round it.
+static void add_touching(const nav_mesh *m, double height, const nav_filter *filter, nav__anchor *anchor)
 {
     // A cell's faces cover it but for cracks as wide as rounding.
-    double slack = 4 * m->rounding, tolerance = m->agent.climb + 8 * m->rounding;
+    double slack = 4 * m->rounding;
     nav__p2 p = anchor->p;
     nav__grid_span span;
     if (!nav__grid_cover(m, (nav__p2){p.x - slack, p.z - slack}, (nav__p2){p.x + slack, p.z + slack}, &span)) {
@@ -81,12 +116,8 @@ static void add_neighbours(const nav_mesh *m, double height, const nav_filter *f
     for (uint32_t j = span.j0; j <= span.j1; j++) {
         size_t row = (size_t)j * m->grid_nx;
         uint32_t first = m->grid_first[row + span.i0], end = m->grid_first[row + span.i1 + 1];
-        for (uint32_t k = first; k < end && anchor->count < NAV__ANCHOR_CELLS; k++) {
-            uint32_t cell = m->faces[m->grid_faces[k]].cell;
-            if (!lists(anchor, cell) && nav__passes(m, filter, cell) && nav__cell_holds(m, cell, p) &&
-                fabs(nav__cell_height(m, cell, p, NULL) - height) <= tolerance) {
-                anchor->cells[anchor->count++] = cell;
-            }
+        for (uint32_t k = first; k < end; k++) {
+            add_cells_of(m, m->grid_faces[k], height, filter, anchor);
         }
     }
 }
@@ -95,10 +126,11 @@ void nav__anchor_make(const nav_mesh *m, const nav_place *place, const nav_filte
 {
     anchor->p = move_inside(m, place->cell, nav__ground(m, place->point));
     anchor->count = 0;
-    if (nav__passes(m, filter, place->cell)) {
-        anchor->cells[anchor->count++] = place->cell;
-    }
+    add_cell(m, place->cell, filter, anchor);
     if (!is_interior(m, place->cell, anchor->p)) {
-        add_neighbours(m, place->point.y - m->origin.y, filter, anchor);
+        double height = place->point.y - m->origin.y;
+        add_connected(m, filter, anchor);
+        add_touching(m, height, filter, anchor);
+        add_connected(m, filter, anchor);
     }
 }

@@ -139,11 +139,10 @@ static candidate find_over(const locator *s)
         return best;
     }
     for (uint32_t j = span.j0; j <= span.j1; j++) {
-        for (uint32_t i = span.i0; i <= span.i1; i++) {
-            size_t g = (size_t)j * m->grid_nx + i;
-            for (uint32_t k = m->grid_first[g]; k < m->grid_first[g + 1]; k++) {
-                consider_over(s, m->grid_faces[k], &best);
-            }
+        size_t row = (size_t)j * m->grid_nx;
+        uint32_t first = m->grid_first[row + span.i0], end = m->grid_first[row + span.i1 + 1];
+        for (uint32_t k = first; k < end; k++) {
+            consider_over(s, m->grid_faces[k], &best);
         }
     }
     return best;
@@ -300,7 +299,7 @@ static bool write_place(const locator *s, nav_vec asked, const candidate *c, nav
                   straight ? asked.z : m->origin.z + c->at.z},
         .distance = c->distance,
         .polygon = m->faces[c->face].polygon,
-        .cell = m->faces[c->face].cell,
+        .cell = nav__face_cell_at(m, c->face, c->at),
         .face = c->face,
         .inside = c->over,
         .on_mesh = c->over && fabs(c->y - s->y) <= s->climb + s->tall_slack,
@@ -391,35 +390,21 @@ static bool evaluate(const locator *s, uint32_t face, candidate *c)
     return judge(s, face, at, over, c);
 }
 
-/// A face is listed by every grid cell its bounds touch: is (i, j) the first of them in the span?
-static bool is_first_cell(const nav_mesh *m, const nav__grid_span *span, uint32_t face, uint32_t i, uint32_t j)
-{
-    nav__p2 low = {INFINITY, INFINITY};
-    for (uint32_t k = m->faces[face].first_corner; k < m->faces[face + 1].first_corner; k++) {
-        nav__p2 v = nav__face_corner(m, k);
-        low.x = fmin(low.x, v.x);
-        low.z = fmin(low.z, v.z);
-    }
-    uint32_t fi = nav__grid_index(low.x, m->grid_x, m->grid_inverse, m->grid_nx);
-    uint32_t fj = nav__grid_index(low.z, m->grid_z, m->grid_inverse, m->grid_nz);
-    return (fi > span->i0 ? fi : span->i0) == i && (fj > span->j0 ? fj : span->j0) == j;
-}
-
-/// Adds the candidates that one grid cell is the first to list.
+/// Adds the candidates that a row of grid cells lists; a face that several of them list is added as often.
 /// @return false when out of memory
-static bool collect_grid_cell(nav_query *query, const locator *s, const nav__grid_span *span, uint32_t i, uint32_t j,
-                              candidate_heap *heap)
+static bool collect_row(nav_query *query, const locator *s, const nav__grid_span *span, uint32_t j,
+                        candidate_heap *heap)
 {
     const nav_mesh *m = s->m;
-    size_t g = (size_t)j * m->grid_nx + i;
-    uint32_t first = m->grid_first[g], end = m->grid_first[g + 1];
+    size_t row = (size_t)j * m->grid_nx;
+    uint32_t first = m->grid_first[row + span->i0], end = m->grid_first[row + span->i1 + 1];
     heap->data = nav__reserve(query, &query->faces, ((size_t)heap->count + (end - first) + 1) * sizeof *heap->data);
     if (!heap->data) {
         return false;
     }
     for (uint32_t k = first; k < end; k++) {
         uint32_t face = m->grid_faces[k];
-        if (takes_face(s, face) && is_first_cell(m, span, face, i, j)) {
+        if (takes_face(s, face)) {
             heap->count += evaluate(s, face, &heap->data[heap->count]);
         }
     }
@@ -437,10 +422,8 @@ static bool collect(nav_query *query, const locator *s, candidate_heap *heap)
         return false;
     }
     for (uint32_t j = span.j0; j <= span.j1; j++) {
-        for (uint32_t i = span.i0; i <= span.i1; i++) {
-            if (!collect_grid_cell(query, s, &span, i, j, heap)) {
-                return false;
-            }
+        if (!collect_row(query, s, &span, j, heap)) {
+            return false;
         }
     }
     bool over_only = false;
@@ -540,10 +523,11 @@ uint32_t nav_query_nearest_many(nav_query *query, const nav_mesh *mesh, nav_vec 
         return 0;
     }
     candidate *kept = nav__reserve(query, &query->cells, cap * sizeof *kept);
-    uint32_t count = 0;
+    uint32_t count = 0, last = NAV_NONE;
     while (kept && heap.count > 0 && count < cap) {
         candidate c = pop_best(&heap);
-        bool another = true;
+        bool another = c.face != last;
+        last = c.face;
         for (uint32_t i = 0; i < count && another; i++) {
             another = !is_same_floor(&s, &c, &kept[i]);
         }

@@ -203,6 +203,72 @@ bool nav__cell_holds(const nav_mesh *m, uint32_t cell, nav__p2 p)
     return true;
 }
 
+static bool lists_face(const nav_mesh *m, uint32_t cell, uint32_t face)
+{
+    for (uint32_t k = m->cells[cell].first_face; k < m->cells[cell + 1].first_face; k++) {
+        if (m->cell_faces[k] == face) {
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t nav__face_cells(const nav_mesh *m, uint32_t face, uint32_t cells[NAV__FACE_CELLS])
+{
+    uint32_t count = 1;
+    cells[0] = m->faces[face].cell;
+    // The pieces of a cut cell lie side by side. A mesh without cuts need not be asked.
+    bool cut = m->cell_face_count > m->face_count;
+    for (uint32_t at = 0; cut && at < count; at++) {
+        for (uint32_t e = m->cells[cells[at]].first_edge; e < m->cells[cells[at] + 1].first_edge; e++) {
+            uint32_t twin = m->edges[e].twin, next = twin == NAV_NONE ? NAV_NONE : m->edge_cell[twin];
+            bool known = next == NAV_NONE || count == NAV__FACE_CELLS || !lists_face(m, next, face);
+            for (uint32_t i = 0; i < count && !known; i++) {
+                known = cells[i] == next;
+            }
+            if (!known) {
+                cells[count++] = next;
+            }
+        }
+    }
+    return count;
+}
+
+/// How far p lies outside of the cell's edges; 0 when the cell holds it.
+static double outside_by(const nav_mesh *m, uint32_t cell, nav__p2 p)
+{
+    uint32_t first = m->cells[cell].first_edge, end = m->cells[cell + 1].first_edge;
+    double most = 0;
+    nav__p2 a = nav__edge_from(m, end - 1);
+    for (uint32_t e = first; e < end; e++) {
+        nav__p2 b = nav__edge_from(m, e);
+        double side = nav__orient(a, b, p);
+        if (side < 0) {
+            most = fmax(most, -side / nav__dist(a, b));
+        }
+        a = b;
+    }
+    return most;
+}
+
+uint32_t nav__face_cell_at(const nav_mesh *m, uint32_t face, nav__p2 p)
+{
+    uint32_t first = m->faces[face].cell;
+    if (m->cell_face_count == m->face_count || nav__cell_holds(m, first, p)) {
+        return first;
+    }
+    uint32_t cells[NAV__FACE_CELLS], count = nav__face_cells(m, face, cells), best = first;
+    double least = INFINITY;
+    for (uint32_t i = 0; i < count; i++) {
+        double outside = outside_by(m, cells[i], p);
+        if (outside < least) {
+            least = outside;
+            best = cells[i];
+        }
+    }
+    return best;
+}
+
 /// Below so many faces a cell's list is looked through at once; above, the grid goes first.
 enum { SHORT_LIST = 4 };
 

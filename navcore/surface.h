@@ -28,6 +28,13 @@ bool nav__face_holds(const nav_mesh *m, uint32_t face, nav__p2 p);
 /// left holds p, comes near it, or lies beyond one of its own sharp corners.
 bool nav__face_misses(const nav_mesh *m, uint32_t face, nav__p2 p, double slack);
 
+/// The cells that a face lies on: mostly one, several where a seam bent an edge and its cell was cut.
+#define NAV__FACE_CELLS 16
+uint32_t nav__face_cells(const nav_mesh *m, uint32_t face, uint32_t cells[NAV__FACE_CELLS]);
+
+/// Of the cells that a face lies on, the one that holds p, or comes nearest to holding it.
+uint32_t nav__face_cell_at(const nav_mesh *m, uint32_t face, nav__p2 p);
+
 /// The point of the closed face nearest to p on the ground; two faces with a common edge agree to the last bit.
 /// @return the squared distance, 0 and p itself when the face holds p
 double nav__face_closest(const nav_mesh *m, uint32_t face, nav__p2 p, nav__p2 *closest);

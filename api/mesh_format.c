@@ -11,7 +11,6 @@ static const api_format formats[] = {
     {"polyanya", ".mesh", nav_read_polyanya},
 };
 #define FORMAT_COUNT (sizeof formats / sizeof *formats)
-#define KNOWN_FORMATS "known are Detour sets (mset), JSON meshes (json), Wavefront OBJ (obj) and Polyanya meshes (polyanya)"
 
 /// Endings of file names in the mesh folder, beyond those we give ourselves.
 static const struct {
@@ -133,8 +132,10 @@ static const char *find_foreign(const char *bytes, size_t size)
             return foreign[i].what;
         }
     }
-    return looks_like_kbengine(bytes, size) ? "a KBEngine navigation mesh, which this version does not read: export it as MSET"
-                                            : NULL;
+    if (looks_like_kbengine(bytes, size)) {
+        return "a KBEngine navigation mesh, which this version does not read: export it as MSET";
+    }
+    return NULL;
 }
 
 /// What is told by content alone.
@@ -173,7 +174,9 @@ const api_format *api_format_detect(const void *bytes, size_t size, const char *
     }
     format = name ? format_by_ending(name) : NULL;
     if (!format) {
-        api_problem_set(problem, API_UNSUPPORTED_MEDIA_TYPE, "the content is in no format that is known; " KNOWN_FORMATS);
+        api_problem_set(problem, API_UNSUPPORTED_MEDIA_TYPE,
+                        "the content is in no format that is known: those are Detour sets (mset), JSON meshes (json), "
+                        "Wavefront OBJ (obj) and Polyanya meshes (polyanya)");
     }
     return format;
 }

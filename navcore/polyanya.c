@@ -447,8 +447,12 @@ static void add_rides(search_state *st, const node *n, uint32_t cell)
     }
 }
 
+/// Notes a successor; one without a record is none.
 static inline void add_fresh(search_state *st, node n)
 {
+    if (n.record == NAV_NONE) {
+        return;
+    }
     if (st->fresh_count < st->fresh_cap || grow(st, &st->query->fresh, &st->fresh, &st->fresh_cap, sizeof n)) {
         st->fresh[st->fresh_count++] = n;
     }
@@ -494,6 +498,22 @@ static uint32_t bend_at(search_state *st, const view *v, uint32_t corner)
     return reach_root(st, vertex, g) ? add_record(st, g, vertex, r) : NAV_NONE;
 }
 
+/// The record from which an edge is seen: `r`, unless its root sees the edge end on (they share a line,
+/// as where a wall runs on as an open edge). Then it is entered by bending at its nearer end, the vertex
+/// that half-edge `near_end` starts at.
+/// @return NAV_NONE where that is no corner or does not pay
+static uint32_t record_for(search_state *st, const view *v, uint32_t r, uint32_t edge, uint32_t near_end)
+{
+    nav__p2 root = record_at(st, r);
+    nav__p2 right = nav__edge_from(st->m, edge), left = nav__edge_from(st->m, chain_next(v, edge));
+    if (same(root, right) || same(root, left) || nav__orient(root, right, left) != 0) {
+        return r;
+    }
+    uint32_t vertex = st->m->edges[near_end].vertex & NAV__VERTEX;
+    double g = st->records[r].g + nav__dist(root, nav__edge_from(st->m, near_end));
+    return is_corner(st, near_end) && reach_root(st, vertex, g) ? add_record(st, g, vertex, r) : NAV_NONE;
+}
+
 /// Edges right of the right ray, by bending at b: chain edges from b up to `cut`, and the part of `cut`
 /// right of the ray where the ray does not run through its first vertex.
 static void expand_right_of(search_state *st, const view *v, uint32_t cut, bool cut_inside)
@@ -512,7 +532,8 @@ static void expand_right_of(search_state *st, const view *v, uint32_t cut, bool 
                 return;
             }
             uint32_t flags = RIGHT_IS_VERTEX | (e == cut ? LEFT_FROM_PREVIOUS : LEFT_IS_VERTEX);
-            add_fresh(st, (node){r, edges[e].twin, edges[chain_next(v, e)].vertex & NAV__VERTEX,
+            uint32_t seen_from = record_for(st, v, r, e, e);
+            add_fresh(st, (node){seen_from, edges[e].twin, edges[chain_next(v, e)].vertex & NAV__VERTEX,
                                  edges[e].vertex & NAV__VERTEX, flags});
         }
         if (e == cut) {
@@ -538,7 +559,8 @@ static void expand_left_of(search_state *st, const view *v, uint32_t cut, bool c
                 return;
             }
             uint32_t flags = LEFT_IS_VERTEX | (e == cut ? RIGHT_FROM_PREVIOUS : RIGHT_IS_VERTEX);
-            add_fresh(st, (node){r, edges[e].twin, edges[chain_next(v, e)].vertex & NAV__VERTEX,
+            uint32_t seen_from = record_for(st, v, r, e, chain_next(v, e));
+            add_fresh(st, (node){seen_from, edges[e].twin, edges[chain_next(v, e)].vertex & NAV__VERTEX,
                                  edges[e].vertex & NAV__VERTEX, flags});
         }
         if (e == cut) {
@@ -555,7 +577,11 @@ static void expand_seen(search_state *st, const view *v, uint32_t right_cut, boo
     const node *from = v->from;
     for (uint32_t e = right_cut;; e = chain_next(v, e)) {
         if (is_passable(st, v->cell, e)) {
-            node n = {from->record, edges[e].twin, edges[chain_next(v, e)].vertex & NAV__VERTEX,
+            uint32_t r = from->record;
+            if (v->right_open || v->left_open) {
+                r = record_for(st, v, r, e, v->right_open ? e : chain_next(v, e));
+            }
+            node n = {r, edges[e].twin, edges[chain_next(v, e)].vertex & NAV__VERTEX,
                       edges[e].vertex & NAV__VERTEX, LEFT_IS_VERTEX | RIGHT_IS_VERTEX};
             if (e == right_cut && right_inside) {
                 n.right = from->right;
@@ -684,9 +710,6 @@ static void expand_place(search_state *st, uint32_t origin, const nav__anchor *a
             nav__p2 right = nav__edge_from(m, e), left = nav__edge_from(m, next);
             if (nav__orient(right, left, at->p) <= 0 && !same(at->p, right) && !same(at->p, left)) {
                 r = bend_along(st, origin, at->p, e);
-                if (r == NAV_NONE) {
-                    continue;
-                }
             }
             add_fresh(st, (node){r, m->edges[e].twin, m->edges[next].vertex & NAV__VERTEX,
                                  m->edges[e].vertex & NAV__VERTEX, LEFT_IS_VERTEX | RIGHT_IS_VERTEX});

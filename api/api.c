@@ -88,7 +88,7 @@ api_outcome api_fail(api_call *call, const api_problem *problem)
 api_outcome api_succeed(api_response *response, int status)
 {
     response->status = status;
-    if (!response->content_type) {
+    if (!response->content_type && status != 204) {
         response->content_type = json_type;
     }
     check_body(response);

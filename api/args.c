@@ -13,10 +13,11 @@ typedef struct reader {
 } reader;
 
 typedef struct member member;
+/// @param pointer  of the member, "/start"
 typedef bool read_fn(reader *r, const member *m, const cJSON *value, const char *pointer);
 
 struct member {
-    const char *name;
+    const char *pointer; ///< '/' and the name
     uint32_t bit;
     read_fn *read;
     size_t offset;      ///< of the field in api_args, where `read` is for several
@@ -24,33 +25,39 @@ struct member {
 };
 
 /// Coordinates beyond what a 32-bit float holds name no place that an answer could name again.
-static bool read_coordinate(const reader *r, const cJSON *value, const char *pointer, double *out)
+static bool is_coordinate(const cJSON *value)
 {
-    if (!api_json_finite(value) || fabs(value->valuedouble) > (double)FLT_MAX) {
-        return api_place_fail(r->place, pointer, "`%s` must be a finite number that fits 32 bits, not %s",
-                              pointer + 1, api_json_kind(value));
-    }
-    *out = value->valuedouble;
-    return true;
+    return api_json_finite(value) && fabs(value->valuedouble) <= (double)FLT_MAX;
+}
+
+static bool fail_coordinate(const reader *r, const cJSON *value, const char *pointer)
+{
+    return api_place_fail(r->place, pointer, "`%s` must be a finite number that fits 32 bits, not %s", pointer + 1,
+                          api_json_kind(value));
+}
+
+/// @return 0 to 2 for x, y, z; 3 for another name
+static int axis_of(const char *name)
+{
+    return name[0] >= 'x' && name[0] <= 'z' && !name[1] ? name[0] - 'x' : 3;
 }
 
 static bool read_position_object(const reader *r, const cJSON *value, const char *pointer, int dimensions, double *to)
 {
     unsigned seen = 0;
     for (const cJSON *child = value->child; child; child = child->next) {
-        char below[96];
-        api_pointer_join(below, sizeof below, pointer, child->string);
-        int axis = child->string[0] >= 'x' && child->string[0] <= 'z' && !child->string[1] ? child->string[0] - 'x' : 3;
-        if (axis >= dimensions) {
-            return api_place_fail(r->place, below, "`%.40s` is no member of a position in this mesh", child->string);
-        }
-        if (seen & 1u << axis) {
-            return api_place_fail(r->place, below, "`%s` is there twice", below + 1);
+        int axis = axis_of(child->string);
+        bool unknown = axis >= dimensions, twice = !unknown && (seen & 1u << axis);
+        if (unknown || twice || !is_coordinate(child)) {
+            char below[96];
+            api_pointer_join(below, sizeof below, pointer, child->string);
+            return unknown ? api_place_fail(r->place, below, "`%.40s` is no member of a position in this mesh",
+                                            child->string)
+                   : twice ? api_place_fail(r->place, below, "`%s` is there twice", below + 1)
+                           : fail_coordinate(r, child, below);
         }
         seen |= 1u << axis;
-        if (!read_coordinate(r, child, below, &to[axis])) {
-            return false;
-        }
+        to[axis] = child->valuedouble;
     }
     for (int axis = 0; axis < dimensions; axis++) {
         if (!(seen & 1u << axis)) {
@@ -64,10 +71,13 @@ static bool read_position_array(const reader *r, const cJSON *value, const char 
 {
     int count = 0;
     for (const cJSON *child = value->child; child; child = child->next) {
-        char below[96];
-        snprintf(below, sizeof below, "%s/%d", pointer, count);
-        if (count < dimensions && !read_coordinate(r, child, below, &to[count])) {
-            return false;
+        if (count < dimensions) {
+            if (!is_coordinate(child)) {
+                char below[96];
+                snprintf(below, sizeof below, "%s/%d", pointer, count);
+                return fail_coordinate(r, child, below);
+            }
+            to[count] = child->valuedouble;
         }
         count++;
     }
@@ -113,10 +123,10 @@ static bool read_snap(reader *r, const member *m, const cJSON *value, const char
     (void)m;
     double v[3] = {0, 0, 0};
     if (cJSON_IsNumber(value)) {
-        if (!read_coordinate(r, value, pointer, &v[0])) {
-            return false;
+        if (!is_coordinate(value)) {
+            return fail_coordinate(r, value, pointer);
         }
-        v[1] = v[2] = v[0];
+        v[0] = v[1] = v[2] = value->valuedouble;
     } else if (!read_vector(r, value, pointer, v)) {
         return false;
     }
@@ -256,7 +266,7 @@ static bool read_id(reader *r, const member *m, const cJSON *value, const char *
 static bool read_bool(reader *r, const member *m, const cJSON *value, const char *pointer)
 {
     if (!cJSON_IsBool(value)) {
-        return api_place_fail(r->place, pointer, "`%s` must be true or false, not %s", m->name, api_json_kind(value));
+        return api_place_fail(r->place, pointer, "`%s` must be true or false, not %s", pointer + 1, api_json_kind(value));
     }
     *((bool *)((char *)r->args + m->offset)) = cJSON_IsTrue(value);
     return true;
@@ -295,32 +305,37 @@ static bool read_max_length(reader *r, const member *m, const cJSON *value, cons
 }
 
 static const member members[] = {
-    {"point", API_ARG_POINT, read_position, offsetof(api_args, point), API_FORM_POSITION},
-    {"start", API_ARG_START, read_position, offsetof(api_args, start), API_FORM_POSITION},
-    {"end", API_ARG_END, read_position, offsetof(api_args, end), API_FORM_POSITION},
-    {"snap", API_ARG_SNAP, read_snap, 0, API_FORM_NUMBERS},
-    {"floor", API_ARG_FLOOR, read_floor, 0, API_FORM_TEXT},
-    {"filter", API_ARG_FILTER, read_filter, 0, API_FORM_FILTER},
-    {"radius", API_ARG_RADIUS, read_radius, 0, API_FORM_NUMBER},
-    {"timeout_ms", API_ARG_TIMEOUT_MS, read_timeout, 0, API_FORM_NUMBER},
-    {"hint", API_ARG_HINT, read_hint, 0, API_FORM_NUMBER},
-    {"precision", API_ARG_PRECISION, read_precision, 0, API_FORM_NUMBER},
-    {"vectors", API_ARG_VECTORS, read_vectors, 0, API_FORM_TEXT},
-    {"frame", API_ARG_FRAME, read_frame, 0, API_FORM_TEXT},
-    {"id", API_ARG_ID, read_id, 0, API_FORM_TEXT},
-    {"count", API_ARG_COUNT, read_count, 0, API_FORM_NUMBER},
-    {"partial", API_ARG_PARTIAL, read_bool, offsetof(api_args, partial), API_FORM_BOOL},
-    {"corridor", API_ARG_CORRIDOR, read_bool, offsetof(api_args, corridor), API_FORM_BOOL},
-    {"surface", API_ARG_SURFACE, read_bool, offsetof(api_args, surface), API_FORM_BOOL},
-    {"max_nodes", API_ARG_MAX_NODES, read_max_nodes, 0, API_FORM_NUMBER},
-    {"max_length", API_ARG_MAX_LENGTH, read_max_length, 0, API_FORM_NUMBER},
+    {"/point", API_ARG_POINT, read_position, offsetof(api_args, point), API_FORM_POSITION},
+    {"/start", API_ARG_START, read_position, offsetof(api_args, start), API_FORM_POSITION},
+    {"/end", API_ARG_END, read_position, offsetof(api_args, end), API_FORM_POSITION},
+    {"/snap", API_ARG_SNAP, read_snap, 0, API_FORM_NUMBERS},
+    {"/floor", API_ARG_FLOOR, read_floor, 0, API_FORM_TEXT},
+    {"/filter", API_ARG_FILTER, read_filter, 0, API_FORM_FILTER},
+    {"/radius", API_ARG_RADIUS, read_radius, 0, API_FORM_NUMBER},
+    {"/timeout_ms", API_ARG_TIMEOUT_MS, read_timeout, 0, API_FORM_NUMBER},
+    {"/hint", API_ARG_HINT, read_hint, 0, API_FORM_NUMBER},
+    {"/precision", API_ARG_PRECISION, read_precision, 0, API_FORM_NUMBER},
+    {"/vectors", API_ARG_VECTORS, read_vectors, 0, API_FORM_TEXT},
+    {"/frame", API_ARG_FRAME, read_frame, 0, API_FORM_TEXT},
+    {"/id", API_ARG_ID, read_id, 0, API_FORM_TEXT},
+    {"/count", API_ARG_COUNT, read_count, 0, API_FORM_NUMBER},
+    {"/partial", API_ARG_PARTIAL, read_bool, offsetof(api_args, partial), API_FORM_BOOL},
+    {"/corridor", API_ARG_CORRIDOR, read_bool, offsetof(api_args, corridor), API_FORM_BOOL},
+    {"/surface", API_ARG_SURFACE, read_bool, offsetof(api_args, surface), API_FORM_BOOL},
+    {"/max_nodes", API_ARG_MAX_NODES, read_max_nodes, 0, API_FORM_NUMBER},
+    {"/max_length", API_ARG_MAX_LENGTH, read_max_length, 0, API_FORM_NUMBER},
 };
 enum { MEMBER_COUNT = sizeof members / sizeof *members };
+
+static const char *name_of(const member *m)
+{
+    return m->pointer + 1;
+}
 
 static const member *find_member(const char *name)
 {
     for (int i = 0; i < MEMBER_COUNT; i++) {
-        if (strcmp(name, members[i].name) == 0) {
+        if (strcmp(name, name_of(&members[i])) == 0) {
             return &members[i];
         }
     }
@@ -343,10 +358,10 @@ bool api_args_unknown(const api_place *place, const char *name, uint32_t allowed
     const char *nearest = NULL;
     int best = 3;
     for (int i = 0; i < MEMBER_COUNT; i++) {
-        int distance = members[i].bit & allowed ? api_name_distance(name, members[i].name, 2) : 3;
-        if (distance < best && distance < (int)strlen(members[i].name)) {
+        int distance = members[i].bit & allowed ? api_name_distance(name, name_of(&members[i]), 2) : 3;
+        if (distance < best && distance < (int)strlen(name_of(&members[i]))) {
             best = distance;
-            nearest = members[i].name;
+            nearest = name_of(&members[i]);
         }
     }
     char pointer[96];
@@ -374,12 +389,10 @@ static void set_defaults(api_args *args, const api_args_rules *rules)
 /// Reads one member whose name is known.
 static bool read_member(reader *r, const member *m, const cJSON *value)
 {
-    char pointer[24];
-    snprintf(pointer, sizeof pointer, "/%s", m->name);
     if (r->args->given & m->bit) {
-        return api_place_fail(r->place, pointer, "`%s` is there twice", m->name);
+        return api_place_fail(r->place, m->pointer, "`%s` is there twice", name_of(m));
     }
-    if (!m->read(r, m, value, pointer)) {
+    if (!m->read(r, m, value, m->pointer)) {
         return false;
     }
     r->args->given |= m->bit;
@@ -418,9 +431,7 @@ static bool check_required(const reader *r)
 {
     for (int i = 0; i < MEMBER_COUNT; i++) {
         if (members[i].bit & r->rules->required & ~r->args->given) {
-            char pointer[24];
-            snprintf(pointer, sizeof pointer, "/%s", members[i].name);
-            return api_place_fail(r->place, pointer, "`%s` is missing", members[i].name);
+            return api_place_fail(r->place, members[i].pointer, "`%s` is missing", name_of(&members[i]));
         }
     }
     return true;

@@ -18,7 +18,32 @@ typedef enum geometry_list {
 
 static const char *const list_names[LIST_COUNT] = {"vertices", "polygons", "numbers", "areas", "flags", "islands"};
 
-static void write_face_item(api_json *json, geometry_list list, const nav_face_view *face)
+/// navcore winds faces positively in (x, z). Viewers want the side that is walked on in front: corners
+/// a, b, c with (b - a) x (c - a) pointing up in the caller's axes, anticlockwise on a flat mesh.
+static bool must_reverse(const api_mesh *mesh)
+{
+    nav_vec x = api_frame_to_caller(&mesh->frame, (nav_vec){1, 0, 0});
+    nav_vec z = api_frame_to_caller(&mesh->frame, (nav_vec){0, 0, 1});
+    nav_vec up = api_frame_to_caller(&mesh->frame, (nav_vec){0, 1, 0});
+    if (mesh->dimensions == 2) {
+        // The two axes that are left, in order; which they are `up` tells.
+        double x0 = up.x == 0 ? x.x : x.y, x1 = up.z == 0 ? x.z : x.y;
+        double z0 = up.x == 0 ? z.x : z.y, z1 = up.z == 0 ? z.z : z.y;
+        return x0 * z1 - x1 * z0 < 0;
+    }
+    return (x.y * z.z - x.z * z.y) * up.x + (x.z * z.x - x.x * z.z) * up.y + (x.x * z.y - x.y * z.x) * up.z < 0;
+}
+
+static void write_corners(api_json *json, const nav_face_view *face, bool reverse)
+{
+    api_json_open(json, '[');
+    for (uint32_t i = 0; i < face->corner_count; i++) {
+        api_json_u64(json, face->corners[reverse ? face->corner_count - 1 - i : i]);
+    }
+    api_json_close(json, ']');
+}
+
+static void write_face_item(api_json *json, geometry_list list, const nav_face_view *face, bool reverse)
 {
     switch (list) {
     case LIST_NUMBERS:
@@ -34,11 +59,7 @@ static void write_face_item(api_json *json, geometry_list list, const nav_face_v
         api_json_u64(json, face->island);
         break;
     default:
-        api_json_open(json, '[');
-        for (uint32_t i = 0; i < face->corner_count; i++) {
-            api_json_u64(json, face->corners[i]);
-        }
-        api_json_close(json, ']');
+        write_corners(json, face, reverse);
     }
 }
 
@@ -51,7 +72,7 @@ static void write_item(api_json *json, const api_mesh *mesh, geometry_list list,
     }
     nav_face_view face;
     nav_mesh_face(mesh->nav, item, &face);
-    write_face_item(json, list, &face);
+    write_face_item(json, list, &face, must_reverse(mesh));
 }
 
 static uint32_t list_length(geometry_list list, const nav_mesh_info *info)

@@ -1,5 +1,9 @@
 #include "geom.h"
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
 /// x + y = a + b exactly, x the rounded sum.
 static double two_sum(double a, double b, double *y)
 {
@@ -41,15 +45,34 @@ static int grow_product(double *h, int n, const double u[2], const double v[2], 
     return n;
 }
 
+/// Do all four factors have at most 26 significant bits, so that their products are exact?
+static bool are_short(double a, double b, double c, double d)
+{
+    uint64_t bits[4];
+    memcpy(&bits[0], &a, sizeof a);
+    memcpy(&bits[1], &b, sizeof b);
+    memcpy(&bits[2], &c, sizeof c);
+    memcpy(&bits[3], &d, sizeof d);
+    return ((bits[0] | bits[1] | bits[2] | bits[3]) & 0x7FFFFFF) == 0;
+}
+
 double nav__orient_exact(nav__p2 a, nav__p2 b, nav__p2 c)
 {
-    // Each difference as an exact pair (tail, head), then both products as one expansion: at most
-    // 16 components, whose last (largest) non-zero one has the sign of the whole.
-    double ab_x[2], ab_z[2], ac_x[2], ac_z[2], h[16];
+    // Each difference as an exact pair (tail, head).
+    double ab_x[2], ab_z[2], ac_x[2], ac_z[2];
     ab_x[1] = two_sum(b.x, -a.x, &ab_x[0]);
     ab_z[1] = two_sum(b.z, -a.z, &ab_z[0]);
     ac_x[1] = two_sum(c.x, -a.x, &ac_x[0]);
     ac_z[1] = two_sum(c.z, -a.z, &ac_z[0]);
+    // Points on one line are the common case here, on maps made from grids above all: short coordinates
+    // and short differences, where plain arithmetic is exact.
+    if (ab_x[0] == 0 && ab_z[0] == 0 && ac_x[0] == 0 && ac_z[0] == 0 &&
+        are_short(ab_x[1], ab_z[1], ac_x[1], ac_z[1])) {
+        return ab_x[1] * ac_z[1] - ab_z[1] * ac_x[1];
+    }
+    // Both products as one expansion: at most 16 components, whose last (largest) non-zero one has the
+    // sign of the whole.
+    double h[16];
     int n = grow_product(h, 0, ab_x, ac_z, 1);
     n = grow_product(h, n, ab_z, ac_x, -1);
     for (int i = n - 1; i >= 0; i--) {

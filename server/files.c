@@ -1,0 +1,277 @@
+#include "files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+// A name that begins with a dot is never taken for a mesh.
+#define TEMPORARY_MARK ".tmp-"
+
+static int64_t to_ns(const struct timespec *t)
+{
+    return (int64_t)t->tv_sec * 1000000000 + t->tv_nsec;
+}
+
+srv_look srv_look_from(const struct stat *st)
+{
+    return (srv_look){
+        .device = st->st_dev,
+        .inode = st->st_ino,
+        .bytes = (uint64_t)st->st_size,
+        .modified_ns = to_ns(&st->st_mtim),
+        .changed_ns = to_ns(&st->st_ctim),
+    };
+}
+
+bool srv_look_equal(const srv_look *a, const srv_look *b)
+{
+    return a->device == b->device && a->inode == b->inode && a->bytes == b->bytes &&
+           a->modified_ns == b->modified_ns && a->changed_ns == b->changed_ns;
+}
+
+bool srv_look_settled(const srv_look *look)
+{
+    return look->changed_ns > look->modified_ns;
+}
+
+static bool join(char path[PATH_MAX], const char *folder, const char *name)
+{
+    int n = snprintf(path, PATH_MAX, "%s/%s", folder, name);
+    return n > 0 && n < PATH_MAX;
+}
+
+/// The file behind `folder`/`name` with links resolved, if it lies inside the folder.
+static bool resolve(const char *real_folder, const char *name, char real[PATH_MAX], bool *outside)
+{
+    char path[PATH_MAX];
+    *outside = false;
+    if (!join(path, real_folder, name) || !realpath(path, real)) {
+        return false;
+    }
+    size_t length = strlen(real_folder);
+    if (length == 1) { // "/" holds everything
+        return true;
+    }
+    *outside = strncmp(real, real_folder, length) != 0 || real[length] != '/';
+    return !*outside;
+}
+
+bool srv_file_look(const char *real_folder, const char *name, srv_look *look, bool *outside)
+{
+    char real[PATH_MAX];
+    struct stat st;
+    *look = (srv_look){0};
+    if (!resolve(real_folder, name, real, outside) || stat(real, &st) != 0 || !S_ISREG(st.st_mode)) {
+        return false;
+    }
+    *look = srv_look_from(&st);
+    return true;
+}
+
+static bool read_all(int fd, char *data, size_t size)
+{
+    size_t done = 0;
+    while (done < size) {
+        ssize_t n = read(fd, data + done, size - done);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n <= 0) {
+            return false;
+        }
+        done += (size_t)n;
+    }
+    return true;
+}
+
+static srv_read_result read_open(int fd, const char *name, srv_bytes *out, api_problem *problem)
+{
+    struct stat before, after;
+    if (fstat(fd, &before) != 0 || !S_ISREG(before.st_mode)) {
+        return SRV_READ_MISSING;
+    }
+    if (before.st_size < 0 || (uint64_t)before.st_size > SRV_FILE_MAX_BYTES) {
+        api_problem_set(problem, API_TOO_LARGE, "%s is larger than %zu bytes", name, SRV_FILE_MAX_BYTES);
+        return SRV_READ_FAILED;
+    }
+    size_t size = (size_t)before.st_size;
+    char *data = malloc(size + 1);
+    if (!data) {
+        api_problem_set(problem, API_INTERNAL, "no memory to read %s", name);
+        return SRV_READ_FAILED;
+    }
+    bool whole = read_all(fd, data, size);
+    if (!whole || fstat(fd, &after) != 0) {
+        free(data);
+        return SRV_READ_CHANGED;
+    }
+    srv_look first = srv_look_from(&before);
+    out->look = srv_look_from(&after);
+    if (!srv_look_equal(&first, &out->look)) {
+        free(data);
+        return SRV_READ_CHANGED;
+    }
+    data[size] = '\0';
+    out->data = data;
+    out->size = size;
+    return SRV_READ_OK;
+}
+
+srv_read_result srv_file_read(const char *real_folder, const char *name, srv_bytes *out, api_problem *problem)
+{
+    char real[PATH_MAX];
+    bool outside;
+    *out = (srv_bytes){0};
+    if (!resolve(real_folder, name, real, &outside)) {
+        return SRV_READ_MISSING;
+    }
+    // O_NONBLOCK: a FIFO put there between the look and now must not hang a job thread.
+    int fd = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        if (errno == ENOENT) {
+            return SRV_READ_MISSING;
+        }
+        api_problem_set(problem, API_INTERNAL, "cannot open %s: %s", name, strerror(errno));
+        return SRV_READ_FAILED;
+    }
+    srv_read_result result = read_open(fd, name, out, problem);
+    close(fd);
+    return result;
+}
+
+static bool write_problem(api_problem *problem, const char *what, const char *name, int error)
+{
+    bool full = error == ENOSPC || error == EDQUOT || error == EFBIG;
+    api_problem_set(problem, full ? API_STORAGE_FULL : API_INTERNAL, "cannot %s %s: %s", what, name, strerror(error));
+    return false;
+}
+
+static bool write_all(int fd, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t n = write(fd, bytes, size);
+        if (n < 0 && errno == EINTR) {
+            continue;
+        }
+        if (n < 0) {
+            return false;
+        }
+        bytes += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+static bool sync_folder(const char *folder)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        return false;
+    }
+    // Some file systems cannot sync a folder; then rename is as good as it gets.
+    bool ok = fsync(fd) == 0 || errno == EINVAL || errno == EROFS;
+    close(fd);
+    return ok;
+}
+
+bool srv_file_replace(const char *folder, const char *name, const void *bytes, size_t size, srv_look *look,
+                      api_problem *problem)
+{
+    char path[PATH_MAX], temporary[PATH_MAX];
+    int n = snprintf(temporary, sizeof temporary, "%s/.%s%sXXXXXX", folder, name, TEMPORARY_MARK);
+    if (!join(path, folder, name) || n < 0 || (size_t)n >= sizeof temporary) {
+        return write_problem(problem, "write", name, ENAMETOOLONG);
+    }
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0) {
+        return write_problem(problem, "write", name, errno);
+    }
+    struct stat st;
+    // The lock tells srv_files_clean of another process that this file has a writer.
+    bool ok = flock(fd, LOCK_EX | LOCK_NB) == 0 && fchmod(fd, 0644) == 0 && write_all(fd, bytes, size) &&
+              fsync(fd) == 0 && rename(temporary, path) == 0;
+    if (!ok) {
+        int error = errno;
+        unlink(temporary);
+        close(fd);
+        return write_problem(problem, "write", name, error);
+    }
+    if (look) {
+        *look = fstat(fd, &st) == 0 ? srv_look_from(&st) : (srv_look){0};
+    }
+    close(fd);
+    if (!sync_folder(folder)) {
+        return write_problem(problem, "sync the folder of", name, errno);
+    }
+    return true;
+}
+
+bool srv_file_remove(const char *folder, const char *name, api_problem *problem)
+{
+    char path[PATH_MAX];
+    if (!join(path, folder, name)) {
+        return write_problem(problem, "remove", name, ENAMETOOLONG);
+    }
+    if (unlink(path) != 0 && errno != ENOENT) {
+        return write_problem(problem, "remove", name, errno);
+    }
+    return sync_folder(folder) || write_problem(problem, "sync the folder of", name, errno);
+}
+
+/// "." name ".tmp-" six characters
+static bool is_temporary(const char *name)
+{
+    size_t length = strlen(name), tail = strlen(TEMPORARY_MARK) + 6;
+    return name[0] == '.' && length > tail + 1 &&
+           strncmp(name + length - tail, TEMPORARY_MARK, strlen(TEMPORARY_MARK)) == 0;
+}
+
+static bool remove_if_orphan(int folder_fd, const char *name)
+{
+    int fd = openat(folder_fd, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0) {
+        return false;
+    }
+    bool orphan = flock(fd, LOCK_EX | LOCK_NB) == 0;
+    bool removed = orphan && unlinkat(folder_fd, name, 0) == 0;
+    close(fd);
+    return removed;
+}
+
+size_t srv_files_clean(const char *folder)
+{
+    DIR *dir = opendir(folder);
+    if (!dir) {
+        return 0;
+    }
+    size_t removed = 0;
+    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+        if (is_temporary(entry->d_name)) {
+            removed += remove_if_orphan(dirfd(dir), entry->d_name);
+        }
+    }
+    closedir(dir);
+    return removed;
+}
+
+uint64_t srv_hash(uint64_t hash, const void *bytes, size_t size)
+{
+    const unsigned char *at = bytes;
+    const uint64_t prime = 0x100000001b3u;
+    for (; size >= 8; at += 8, size -= 8) {
+        uint64_t word;
+        memcpy(&word, at, sizeof word);
+        hash = (hash ^ word) * prime;
+        hash ^= hash >> 32; // the product's high half must reach the low bits of the next step
+    }
+    for (; size > 0; at++, size--) {
+        hash = (hash ^ *at) * prime;
+    }
+    return hash ^ hash >> 29;
+}

@@ -1,0 +1,69 @@
+/// Files of the mesh folder: whole reads, replacements that survive a crash, and what tells one state of
+/// a file from another.
+#ifndef SRV_FILES_H
+#define SRV_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "api_problem.h"
+
+/// Largest file that is read from the folder.
+#define SRV_FILE_MAX_BYTES ((size_t)1 << 30)
+
+/// What a look at a file tells without reading it. All zero: there is no such file.
+typedef struct srv_look {
+    uint64_t device, inode, bytes;
+    int64_t modified_ns; ///< mtime
+    int64_t changed_ns;  ///< ctime
+} srv_look;
+
+srv_look srv_look_from(const struct stat *st);
+bool srv_look_equal(const srv_look *a, const srv_look *b);
+/// The last thing that happened to the file was no write: it was renamed into place, or finished by
+/// setting its times or mode. Such a file is whole.
+bool srv_look_settled(const srv_look *look);
+
+/// A file read whole.
+typedef struct srv_bytes {
+    char *data; ///< malloc'ed, NUL-terminated
+    size_t size;
+    srv_look look; ///< the same before and after reading
+} srv_bytes;
+
+typedef enum srv_read_result {
+    SRV_READ_OK,
+    SRV_READ_MISSING, ///< no such file inside the folder
+    SRV_READ_CHANGED, ///< written to while it was read: look again later
+    SRV_READ_FAILED   ///< problem filled: too large, unreadable, no memory
+} srv_read_result;
+
+/// Reads `folder`/`name`. Symbolic links are followed while they stay inside the folder.
+/// @param real_folder  the folder's path with all links resolved (realpath)
+srv_read_result srv_file_read(const char *real_folder, const char *name, srv_bytes *out, api_problem *problem);
+
+/// Looks at `folder`/`name` through links that stay inside the folder.
+/// @return false: no regular file there, or a link that leads out (`outside` is set)
+bool srv_file_look(const char *real_folder, const char *name, srv_look *look, bool *outside);
+
+/// Replaces (or makes) a file: temporary file beside it, fsync, rename, fsync of the folder. After a
+/// crash at any moment the file is the old or the new one, whole.
+/// @param look  may be NULL; the new file's
+/// @return false and a problem: 507 storage_full or 500
+bool srv_file_replace(const char *folder, const char *name, const void *bytes, size_t size, srv_look *look,
+                      api_problem *problem);
+
+/// Unlinks; a file that is not there is fine. @return false and a problem: 500
+bool srv_file_remove(const char *folder, const char *name, api_problem *problem);
+
+/// Removes temporary files that a crash left behind (a live writer holds a lock on its own).
+/// @return how many
+size_t srv_files_clean(const char *folder);
+
+/// 64-bit FNV-1a (Fowler, Noll, Vo), eight bytes a step with a final mix. Begin with SRV_HASH_START.
+#define SRV_HASH_START 0xcbf29ce484222325u
+uint64_t srv_hash(uint64_t hash, const void *bytes, size_t size);
+
+#endif

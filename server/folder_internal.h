@@ -1,0 +1,67 @@
+/// What folder.c (scanning) and folder_load.c (reading, keeping) share.
+#ifndef SRV_FOLDER_INTERNAL_H
+#define SRV_FOLDER_INTERNAL_H
+
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "files.h"
+#include "folder.h"
+
+#define SRV_NAME_MAX 256
+#define SRV_SIDECAR_ENDING ".meta.json"
+
+/// A mesh file and its sidecar as one look saw them.
+typedef struct srv_look_pair {
+    srv_look mesh, sidecar;
+} srv_look_pair;
+
+/// A mesh id that has a file.
+typedef struct srv_item {
+    char id[NAV_ID_MAX + 1];
+    char name[SRV_NAME_MAX];   ///< of the file that stands for the id
+    srv_look_pair taken;       ///< what the newest load was queued for, or what we wrote ourselves
+    srv_look_pair seen;        ///< by the last scan
+    uint64_t seen_ns;          ///< when `seen` was first seen so
+    uint64_t missing_ns;       ///< since when there is no file; 0: there is
+    bool queued;               ///< a load waits in the job queue
+    bool removing;             ///< a removal waits in the job queue
+    bool has_hash;
+    uint64_t hash;             ///< of what is served
+    bool has_failed_hash;
+    uint64_t failed_hash;      ///< of what could not be loaded
+    char clash[SRV_NAME_MAX];  ///< another file of the same id, told once
+} srv_item;
+
+struct srv_folder {
+    char path[PATH_MAX]; ///< as resolved at start
+    srv_registry *registry;
+    srv_pool *jobs;
+    srv_rescan_fn *rescan;
+    void *rescan_ctx;
+    uint64_t opened_ns;
+    atomic_bool scanned;
+    atomic_size_t first_loads; ///< of the first scan, still to finish
+    bool unreadable;           ///< told already; main thread only
+
+    pthread_mutex_t lock;
+    // under lock:
+    srv_item **items; ///< sorted by id
+    size_t count, cap;
+};
+
+/// Both under the folder's lock.
+srv_item *srv__folder_find(srv_folder *folder, const char *id);
+srv_item *srv__folder_find_or_add(srv_folder *folder, const char *id);
+void srv__folder_forget(srv_folder *folder, const char *id);
+
+/// Queues a load of the id, or its removal when the file is still missing then.
+/// @return false: no memory
+bool srv__folder_queue_load(srv_folder *folder, const char *id, bool first);
+bool srv__folder_queue_removal(srv_folder *folder, const char *id);
+
+/// "{id}.meta.json"
+void srv__sidecar_name(const char *id, char name[SRV_NAME_MAX]);
+
+#endif

@@ -42,7 +42,7 @@ SUPPORT_OBJ := $(call objects,tests/support/*.c)
 LIBS := $(addprefix $(BUILD)/,libsupport.a libapi.a libnavcore.a)
 UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(wildcard tests/unit/test_*.c))
 API_LIBS := -lcjson
-SERVER_LIBS := -lmicrohttpd -luv
+SERVER_LIBS := -lmicrohttpd -luv -lz
 FORMATTED := $(wildcard $(foreach d,navcore api server tests/*,$(d)/*.c $(d)/*.h $(d)/*.cpp))
 
 .DEFAULT_GOAL := all

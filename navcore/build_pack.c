@@ -130,6 +130,7 @@ static void fill_header(const nav__build *b, const nav__pack *p, nav_mesh *m)
     for (uint32_t c = 0; c < b->live_cells; c++) {
         const nav__work_cell *cell = &b->cells[b->cell_order[c]];
         m->flags_used |= cell->flags;
+        m->has_flagless = m->has_flagless || (s->has_flags && !cell->flags);
         m->areas_used[cell->area / 64] |= (uint64_t)1 << cell->area % 64;
     }
 }

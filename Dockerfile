@@ -1,6 +1,6 @@
 FROM debian:12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
-        build-essential libmicrohttpd-dev libuv1-dev libcjson-dev \
+        build-essential libmicrohttpd-dev libuv1-dev libcjson-dev zlib1g-dev \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY Makefile ./
@@ -10,7 +10,7 @@ COPY server server
 RUN make -j"$(nproc)" build/navd && strip build/navd
 
 FROM debian:12-slim
-RUN apt-get update && apt-get install -y --no-install-recommends libmicrohttpd12 libuv1 libcjson1 libstdc++6 \
+RUN apt-get update && apt-get install -y --no-install-recommends libmicrohttpd12 libuv1 libcjson1 zlib1g libstdc++6 \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --uid 10001 --no-create-home navd \
     && install -d -o navd -g navd /meshes

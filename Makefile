@@ -8,7 +8,7 @@ OPT ?= -O2 -g
 ARGS ?=
 
 # Debian 12 packages: what the build needs, and what only tests, benchmarks and load tests need.
-PACKAGES_RUN := build-essential libmicrohttpd-dev libuv1-dev libcjson-dev
+PACKAGES_RUN := build-essential libmicrohttpd-dev libuv1-dev libcjson-dev zlib1g-dev
 PACKAGES_TEST := python3 libcmocka-dev librecast-dev wrk curl
 
 ifneq ($(SAN),)

@@ -81,7 +81,11 @@ class Server:
                                         stdout=subprocess.PIPE, stderr=self.log)
         self.addresses = [self._listening()]
         if wait:
-            self.wait_ready()
+            try:
+                self.wait_ready()
+            except (Dropped, OSError) as error:
+                self.kill()
+                raise AssertionError("%s; standard error:\n%s" % (error, self.stderr()[-6000:])) from None
 
     @property
     def address(self):
@@ -127,7 +131,6 @@ class Server:
             time.sleep(0.02)
 
     def stderr(self):
-        self.log.flush()
         with open(self.log.name, errors="replace") as f:
             return f.read()
 

@@ -69,7 +69,6 @@ static struct MHD_Daemon *start_daemon(srv_http *http, srv_thread *thread, int l
                             MHD_OPTION_URI_LOG_CALLBACK, srv__request_begin, thread,
                             MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
                             MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
-                            MHD_OPTION_STRICT_FOR_CLIENT, 1,
                             MHD_OPTION_ARRAY, tls,
                             MHD_OPTION_END);
 }

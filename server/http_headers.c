@@ -184,7 +184,17 @@ static bool check_framing(srv_request *r, const header_walk *w, api_problem *pro
     return true;
 }
 
-bool srv__read_headers(srv_request *r, const char *method, api_problem *problem)
+/// RFC 9112 section 3.2. (libmicrohttpd would check this too, but 0.9.75 garbles its answer.)
+static bool check_host(const header_walk *w, const char *version, api_problem *problem)
+{
+    if (w->host || strcmp(version, MHD_HTTP_VERSION_1_1) != 0) {
+        return true;
+    }
+    api_problem_set(problem, API_BAD_REQUEST, "the Host header is missing");
+    return false;
+}
+
+bool srv__read_headers(srv_request *r, const char *method, const char *version, api_problem *problem)
 {
     srv_server *server = r->thread->server;
     header_walk w = {.r = r};
@@ -198,7 +208,7 @@ bool srv__read_headers(srv_request *r, const char *method, api_problem *problem)
         r->preflight = r->api.method == API_OPTIONS ? w.preflight : NULL;
     }
     judge_rights(r, &w);
-    if (!check_framing(r, &w, problem)) {
+    if (!check_host(&w, version, problem) || !check_framing(r, &w, problem)) {
         return false;
     }
     size_t uri_bytes = strlen(r->api.path) + (r->api.query ? strlen(r->api.query) + 1 : 0);

@@ -149,7 +149,7 @@ void srv__compress(srv_request *r);
 
 // http_headers.c
 /// Reads the headers into the request. @return false: refused, `problem` is filled
-bool srv__read_headers(srv_request *r, const char *method, api_problem *problem);
+bool srv__read_headers(srv_request *r, const char *method, const char *version, api_problem *problem);
 
 // http_conn.c
 void srv__conn_notify(void *cls, struct MHD_Connection *connection, void **socket_context,

@@ -133,10 +133,10 @@ static enum MHD_Result refuse_now(srv_request *r, const api_problem *problem)
 }
 
 /// Headers are there, the body is not read yet.
-static enum MHD_Result take_headers(srv_request *r, const char *method)
+static enum MHD_Result take_headers(srv_request *r, const char *method, const char *version)
 {
     api_problem problem = {0};
-    bool ok = srv__read_headers(r, method, &problem);
+    bool ok = srv__read_headers(r, method, version, &problem);
     if (!r->request_id[0]) {
         make_request_id(r);
     }
@@ -192,14 +192,14 @@ enum MHD_Result srv__request_handle(void *cls, struct MHD_Connection *connection
                                     const char *version, const char *upload_data, size_t *upload_data_size,
                                     void **con_cls)
 {
-    (void)cls, (void)connection, (void)url, (void)version;
+    (void)cls, (void)connection, (void)url;
     srv_request *r = *con_cls;
     if (!r) {
         return MHD_NO; // no memory when it began
     }
     switch (r->phase) {
     case SRV_PHASE_HEAD:
-        return take_headers(r, method);
+        return take_headers(r, method, version);
     case SRV_PHASE_BODY:
     case SRV_PHASE_TOO_BIG: {
         size_t size = *upload_data_size;

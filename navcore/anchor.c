@@ -27,13 +27,29 @@ static nav__p2 nearest_vertex(const nav_mesh *m, uint32_t cell, nav__p2 p)
     return best;
 }
 
-/// p itself when the cell holds it, else a position just inside. A cell so thin that rounding leaves
+typedef enum side { OUTSIDE, ON_BORDER, INSIDE } side;
+
+static side side_of_cell(const nav_mesh *m, uint32_t cell, nav__p2 p)
+{
+    uint32_t first = m->cells[cell].first_edge, end = m->cells[cell + 1].first_edge;
+    side found = INSIDE;
+    nav__p2 a = nav__edge_from(m, end - 1);
+    for (uint32_t e = first; e < end; e++) {
+        nav__p2 b = nav__edge_from(m, e);
+        double turn = nav__orient(a, b, p);
+        if (turn < 0) {
+            return OUTSIDE;
+        }
+        found = turn == 0 ? ON_BORDER : found;
+        a = b;
+    }
+    return found;
+}
+
+/// A position just inside the cell, from p outside of it by rounding. A cell so thin that rounding leaves
 /// nothing between its middle and p still holds its vertices.
 static nav__p2 move_inside(const nav_mesh *m, uint32_t cell, nav__p2 p)
 {
-    if (nav__cell_holds(m, cell, p)) {
-        return p;
-    }
     nav__p2 middle = cell_middle(m, cell);
     for (double t = FIRST_STEP; t < 1; t *= STEP_GROWTH) {
         nav__p2 q = {p.x + t * (middle.x - p.x), p.z + t * (middle.z - p.z)};
@@ -42,20 +58,6 @@ static nav__p2 move_inside(const nav_mesh *m, uint32_t cell, nav__p2 p)
         }
     }
     return nearest_vertex(m, cell, p);
-}
-
-static bool is_interior(const nav_mesh *m, uint32_t cell, nav__p2 p)
-{
-    uint32_t first = m->cells[cell].first_edge, end = m->cells[cell + 1].first_edge;
-    nav__p2 a = nav__edge_from(m, end - 1);
-    for (uint32_t e = first; e < end; e++) {
-        nav__p2 b = nav__edge_from(m, e);
-        if (!(nav__orient(a, b, p) > 0)) {
-            return false;
-        }
-        a = b;
-    }
-    return true;
 }
 
 static bool lists(const nav__anchor *anchor, uint32_t cell)
@@ -124,13 +126,19 @@ static void add_touching(const nav_mesh *m, double height, const nav_filter *fil
 
 void nav__anchor_make(const nav_mesh *m, const nav_place *place, const nav_filter *filter, nav__anchor *anchor)
 {
-    anchor->p = move_inside(m, place->cell, nav__ground(m, place->point));
+    anchor->p = nav__ground(m, place->point);
     anchor->count = 0;
-    add_cell(m, place->cell, filter, anchor);
-    if (!is_interior(m, place->cell, anchor->p)) {
-        double height = place->point.y - m->origin.y;
+    side where = side_of_cell(m, place->cell, anchor->p);
+    if (where == OUTSIDE) {
+        anchor->p = move_inside(m, place->cell, anchor->p);
+        where = ON_BORDER; // or next to it
+    }
+    if (nav__passes(m, filter, place->cell)) {
+        anchor->cells[anchor->count++] = place->cell;
+    }
+    if (where == ON_BORDER) {
         add_connected(m, filter, anchor);
-        add_touching(m, height, filter, anchor);
+        add_touching(m, place->point.y - m->origin.y, filter, anchor);
         add_connected(m, filter, anchor);
     }
 }

@@ -118,13 +118,10 @@ static bool judge(const locator *s, uint32_t face, nav__p2 at, bool over, candid
 
 static void consider_over(const locator *s, uint32_t face, candidate *best)
 {
-    if (nav__face_misses(s->m, face, s->p, s->slack) || !takes_face(s, face)) {
-        return;
-    }
     nav__p2 at;
     candidate c;
-    if (nav__face_closest(s->m, face, s->p, &at) <= s->slack * s->slack && judge(s, face, at, true, &c) &&
-        is_better(&c, best)) {
+    if (nav__face_closest(s->m, face, s->p, s->slack * s->slack, &at) <= s->slack * s->slack && takes_face(s, face) &&
+        judge(s, face, at, true, &c) && is_better(&c, best)) {
         *best = c;
     }
 }
@@ -158,12 +155,12 @@ static bool speaks_for_polygon(const locator *s, uint32_t face, double distance2
     uint32_t polygon = faces[face].polygon;
     nav__p2 at;
     for (uint32_t f = face; f > 0 && faces[f - 1].polygon == polygon; f--) {
-        if (nav__face_closest(s->m, f - 1, s->p, &at) < distance2) {
+        if (nav__face_closest(s->m, f - 1, s->p, distance2, &at) < distance2) {
             return false;
         }
     }
     for (uint32_t f = face + 1; f < s->m->face_count && faces[f].polygon == polygon; f++) {
-        if (nav__face_closest(s->m, f, s->p, &at) < distance2) {
+        if (nav__face_closest(s->m, f, s->p, distance2, &at) < distance2) {
             return false;
         }
     }
@@ -179,9 +176,9 @@ static void consider_outline(const locator *s, uint32_t face, candidate *best)
         return;
     }
     nav__p2 at;
-    double d2 = nav__face_closest(s->m, face, s->p, &at);
+    double reach = reach2(best), d2 = nav__face_closest(s->m, face, s->p, reach, &at);
     candidate c;
-    if (d2 <= s->slack * s->slack || d2 > reach2(best) || !judge(s, face, at, false, &c) || !is_better(&c, best)) {
+    if (d2 <= s->slack * s->slack || d2 > reach || !judge(s, face, at, false, &c) || !is_better(&c, best)) {
         return;
     }
     if (s->plain || speaks_for_polygon(s, face, d2)) {
@@ -307,13 +304,18 @@ static bool write_place(const locator *s, nav_vec asked, const candidate *c, nav
     return true;
 }
 
+bool nav__nearest(const nav_mesh *m, nav_vec point, const nav_snap *snap, nav_place *place)
+{
+    locator s;
+    candidate best = begin(&s, m, point, snap) ? find_best(&s) : no_candidate;
+    return write_place(&s, point, &best, place);
+}
+
 bool nav_query_nearest(nav_query *query, const nav_mesh *mesh, nav_vec point, const nav_snap *snap,
                        nav_place *place)
 {
     (void)query;
-    locator s;
-    candidate best = begin(&s, mesh, point, snap) ? find_best(&s) : no_candidate;
-    return write_place(&s, point, &best, place);
+    return nav__nearest(mesh, point, snap, place);
 }
 
 bool nav_query_height(nav_query *query, const nav_mesh *mesh, nav_vec point, const nav_snap *snap,
@@ -386,7 +388,7 @@ static candidate pop_best(candidate_heap *h)
 static bool evaluate(const locator *s, uint32_t face, candidate *c)
 {
     nav__p2 at;
-    bool over = nav__face_closest(s->m, face, s->p, &at) <= s->slack * s->slack;
+    bool over = nav__face_closest(s->m, face, s->p, INFINITY, &at) <= s->slack * s->slack;
     return judge(s, face, at, over, c);
 }
 
@@ -467,7 +469,7 @@ static bool has_nearer_face(const locator *s, uint32_t cell, double reach)
         nav__p2 at;
         candidate c;
         uint32_t face = s->m->cell_faces[k];
-        double d2 = nav__face_closest(s->m, face, s->p, &at);
+        double d2 = nav__face_closest(s->m, face, s->p, reach * reach, &at);
         if (d2 < reach * reach && judge(s, face, at, d2 <= s->slack * s->slack, &c)) {
             return true;
         }

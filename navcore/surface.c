@@ -34,24 +34,6 @@ bool nav__face_holds(const nav_mesh *m, uint32_t face, nav__p2 p)
     return true;
 }
 
-bool nav__face_misses(const nav_mesh *m, uint32_t face, nav__p2 p, double slack)
-{
-    uint32_t first = m->faces[face].first_corner, end = m->faces[face + 1].first_corner;
-    nav__p2 a = nav__face_corner(m, end - 1);
-    for (uint32_t k = first; k < end; k++) {
-        nav__p2 b = nav__face_corner(m, k);
-        double side = nav__orient(a, b, p);
-        if (side < 0) {
-            nav__p2 ab = nav__sub(b, a);
-            if (side * side > slack * slack * nav__dot(ab, ab)) {
-                return true;
-            }
-        }
-        a = b;
-    }
-    return false;
-}
-
 /// Where from a (0) to b (1) the segment comes nearest to p.
 static double nearest_on_segment(nav__p2 a, nav__p2 b, nav__p2 p)
 {
@@ -71,19 +53,29 @@ static double distance2(nav__p2 a, nav__p2 b)
     return nav__dot(d, d);
 }
 
-double nav__face_closest(const nav_mesh *m, uint32_t face, nav__p2 p, nav__p2 *closest)
+/// Always from the lesser end, so that the faces on both sides of an edge find the same point.
+static nav__p2 closest_on_edge(nav__p2 a, nav__p2 b, nav__p2 p)
+{
+    bool forward = a.x < b.x || (a.x == b.x && a.z < b.z);
+    nav__p2 from = forward ? a : b, to = forward ? b : a;
+    return between(from, to, nearest_on_segment(from, to, p));
+}
+
+double nav__face_closest(const nav_mesh *m, uint32_t face, nav__p2 p, double reach2, nav__p2 *closest)
 {
     uint32_t first = m->faces[face].first_corner, end = m->faces[face + 1].first_corner;
     double best = INFINITY;
     nav__p2 a = nav__face_corner(m, end - 1);
     for (uint32_t k = first; k < end; k++) {
         nav__p2 b = nav__face_corner(m, k);
+        double side = nav__orient(a, b, p);
         // The nearest point of a convex outline lies on an edge that p is outside of.
-        if (nav__orient(a, b, p) < 0) {
-            // Always from the lesser end, so that the faces on both sides find the same point.
-            bool forward = a.x < b.x || (a.x == b.x && a.z < b.z);
-            nav__p2 from = forward ? a : b, to = forward ? b : a;
-            nav__p2 at = between(from, to, nearest_on_segment(from, to, p));
+        if (side < 0) {
+            nav__p2 ab = nav__sub(b, a);
+            if (side * side > reach2 * nav__dot(ab, ab)) {
+                return INFINITY;
+            }
+            nav__p2 at = closest_on_edge(a, b, p);
             double d = distance2(p, at);
             if (d < best) {
                 best = d;
@@ -101,90 +93,93 @@ double nav__face_closest(const nav_mesh *m, uint32_t face, nav__p2 p, nav__p2 *c
 
 // ---- heights ---------------------------------------------------------------------------------------
 
-static uint32_t triangle_count(const nav_mesh *m, uint32_t face)
-{
-    const nav__face *f = &m->faces[face];
-    uint32_t detail = f[1].first_tri - f->first_tri;
-    return detail ? detail : f[1].first_corner - f->first_corner - 2;
-}
-
-/// Triangle k of the face: of its detail where it has some, else of the fan round its first corner.
-static void triangle(const nav_mesh *m, uint32_t face, uint32_t k, const float *corner[3])
-{
-    const nav__face *f = &m->faces[face];
-    uint32_t v[3];
-    if (f[1].first_tri > f->first_tri) {
-        const uint32_t *tri = m->tris + 3 * ((size_t)f->first_tri + k);
-        v[0] = tri[0], v[1] = tri[1], v[2] = tri[2];
-    } else {
-        const uint32_t *corners = m->face_corners + f->first_corner;
-        v[0] = corners[0], v[1] = corners[k + 1], v[2] = corners[k + 2];
-    }
-    for (int i = 0; i < 3; i++) {
-        corner[i] = m->points + 3 * (size_t)v[i];
-    }
-}
+static const float *point(const nav_mesh *m, uint32_t number) { return m->points + 3 * (size_t)number; }
 
 static nav__p2 ground_of(const float *v) { return (nav__p2){(double)v[0], (double)v[2]}; }
 
-static double clamp(double v, double a, double b)
-{
-    double low = a < b ? a : b, high = a < b ? b : a;
-    return v < low ? low : v > high ? high : v;
-}
+/// A triangle holds what lies beside it by less than this part of its size: such is rounding.
+static const double BESIDE = 1e-9;
 
 /// Height of a triangle at p, by barycentric coordinates.
 /// @return false when p lies beside it, or it has no ground area
-static bool height_in_triangle(const float *const corner[3], nav__p2 p, double *height)
+static inline bool height_in_triangle(const float *a, const float *b, const float *c, nav__p2 p, double *height)
 {
-    nav__p2 a = ground_of(corner[0]), b = ground_of(corner[1]), c = ground_of(corner[2]);
-    double wc = nav__cross(nav__sub(b, a), nav__sub(p, a));
-    double wa = nav__cross(nav__sub(c, b), nav__sub(p, b));
-    double wb = nav__cross(nav__sub(a, c), nav__sub(p, c));
-    double sum = wa + wb + wc;
-    if (wa < 0 || wb < 0 || wc < 0 || !(sum > 0)) {
+    nav__p2 o = ground_of(a), ab = nav__sub(ground_of(b), o), ac = nav__sub(ground_of(c), o), ap = nav__sub(p, o);
+    double all = nav__cross(ab, ac), least = -BESIDE * all;
+    double wb = nav__cross(ap, ac), wc = nav__cross(ab, ap);
+    if (wb < least || wc < least || all - wb - wc < least || !(all > 0)) {
         return false;
     }
-    double ya = (double)corner[0][1], yb = (double)corner[1][1], yc = (double)corner[2][1];
-    double y = ya + (wb * (yb - ya) + wc * (yc - ya)) / sum;
+    double ya = (double)a[1], yb = (double)b[1], yc = (double)c[1];
+    double y = ya + (wb * (yb - ya) + wc * (yc - ya)) / all;
     double low = ya < yb ? ya : yb, high = ya < yb ? yb : ya;
-    *height = clamp(y, low < yc ? low : yc, high > yc ? high : yc);
+    low = low < yc ? low : yc;
+    high = high > yc ? high : yc;
+    *height = y < low ? low : y > high ? high : y;
     return true;
 }
 
-/// Height where the edges of the face's triangles come nearest to p.
-static double height_on_edges(const nav_mesh *m, uint32_t face, nav__p2 p)
+/// In the fan round corner 0: the triangle whose far side p has not passed.
+static bool height_in_fan(const nav_mesh *m, const nav__face *f, nav__p2 p, double *height)
 {
-    double best = INFINITY, height = 0;
-    uint32_t count = triangle_count(m, face);
-    for (uint32_t k = 0; k < count; k++) {
-        const float *corner[3];
-        triangle(m, face, k, corner);
-        for (int i = 0; i < 3; i++) {
-            const float *from = corner[i], *to = corner[(i + 1) % 3];
-            nav__p2 a = ground_of(from), b = ground_of(to);
-            double t = nearest_on_segment(a, b, p), d = distance2(p, between(a, b, t));
-            if (d < best) {
-                best = d;
-                height = (double)from[1] + t * ((double)to[1] - (double)from[1]);
-            }
+    const uint32_t *corners = m->face_corners + f->first_corner;
+    uint32_t last = f[1].first_corner - f->first_corner - 1, k = 2;
+    const float *top = point(m, corners[0]);
+    nav__p2 o = ground_of(top), op = nav__sub(p, o);
+    while (k < last && nav__cross(nav__sub(ground_of(point(m, corners[k])), o), op) > 0) {
+        k++;
+    }
+    return height_in_triangle(top, point(m, corners[k - 1]), point(m, corners[k]), p, height);
+}
+
+static bool height_in_detail(const nav_mesh *m, const nav__face *f, nav__p2 p, double *height)
+{
+    const uint32_t *tri = m->tris + 3 * (size_t)f->first_tri, *end = m->tris + 3 * (size_t)f[1].first_tri;
+    for (; tri < end; tri += 3) {
+        if (height_in_triangle(point(m, tri[0]), point(m, tri[1]), point(m, tri[2]), p, height)) {
+            return true;
         }
     }
-    return height;
+    return false;
+}
+
+/// The edge nearest to p so far, and the height there.
+typedef struct nearest_edge {
+    double distance2, height;
+} nearest_edge;
+
+static void try_edge(nearest_edge *best, const float *from, const float *to, nav__p2 p)
+{
+    nav__p2 a = ground_of(from), b = ground_of(to);
+    double t = nearest_on_segment(a, b, p), d = distance2(p, between(a, b, t));
+    if (d < best->distance2) {
+        *best = (nearest_edge){d, (double)from[1] + t * ((double)to[1] - (double)from[1])};
+    }
+}
+
+/// Height where the edges of the face, or of its detail, come nearest to p.
+static double height_on_edges(const nav_mesh *m, const nav__face *f, nav__p2 p)
+{
+    nearest_edge best = {INFINITY, 0};
+    for (uint32_t t = f->first_tri; t < f[1].first_tri; t++) {
+        const uint32_t *tri = m->tris + 3 * (size_t)t;
+        for (int i = 0; i < 3; i++) {
+            try_edge(&best, point(m, tri[i]), point(m, tri[(i + 1) % 3]), p);
+        }
+    }
+    uint32_t first = f->first_corner, end = f[1].first_corner;
+    for (uint32_t k = first; k < end && f->first_tri == f[1].first_tri; k++) {
+        try_edge(&best, point(m, m->face_corners[k]), point(m, m->face_corners[k + 1 < end ? k + 1 : first]), p);
+    }
+    return best.height;
 }
 
 double nav__face_height(const nav_mesh *m, uint32_t face, nav__p2 p)
 {
-    uint32_t count = triangle_count(m, face);
-    for (uint32_t k = 0; k < count; k++) {
-        const float *corner[3];
-        double height;
-        triangle(m, face, k, corner);
-        if (height_in_triangle(corner, p, &height)) {
-            return height;
-        }
-    }
-    return height_on_edges(m, face, p);
+    const nav__face *f = &m->faces[face];
+    double height;
+    bool over = f[1].first_tri > f->first_tri ? height_in_detail(m, f, p, &height) : height_in_fan(m, f, p, &height);
+    return over ? height : height_on_edges(m, f, p);
 }
 
 // ---- cells -----------------------------------------------------------------------------------------
@@ -297,7 +292,7 @@ static uint32_t nearest_face(const nav_mesh *m, uint32_t cell, nav__p2 p)
     double best = INFINITY;
     for (uint32_t k = first; k < end && best > 0; k++) {
         nav__p2 at;
-        double d = nav__face_closest(m, m->cell_faces[k], p, &at);
+        double d = nav__face_closest(m, m->cell_faces[k], p, best, &at);
         if (d < best) {
             best = d;
             best_face = m->cell_faces[k];

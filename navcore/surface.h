@@ -24,10 +24,6 @@ static inline nav__p2 nav__face_corner(const nav_mesh *m, uint32_t k)
 /// Is p in the closed face? Exact.
 bool nav__face_holds(const nav_mesh *m, uint32_t face, nav__p2 p);
 
-/// Is p further than `slack` outside of one of the face's edges? A quick no for most faces near p; what is
-/// left holds p, comes near it, or lies beyond one of its own sharp corners.
-bool nav__face_misses(const nav_mesh *m, uint32_t face, nav__p2 p, double slack);
-
 /// The cells that a face lies on: mostly one, several where a seam bent an edge and its cell was cut.
 #define NAV__FACE_CELLS 16
 uint32_t nav__face_cells(const nav_mesh *m, uint32_t face, uint32_t cells[NAV__FACE_CELLS]);
@@ -36,7 +32,9 @@ uint32_t nav__face_cells(const nav_mesh *m, uint32_t face, uint32_t cells[NAV__F
 uint32_t nav__face_cell_at(const nav_mesh *m, uint32_t face, nav__p2 p);
 
 /// The point of the closed face nearest to p on the ground; two faces with a common edge agree to the last bit.
-/// @return the squared distance, 0 and p itself when the face holds p
-double nav__face_closest(const nav_mesh *m, uint32_t face, nav__p2 p, nav__p2 *closest);
+/// @param reach2  squared distance beyond which nobody cares: a face with an edge that p is further outside of
+///                is done with at once
+/// @return the squared distance, 0 and p itself when the face holds p; INFINITY when it is surely beyond reach
+double nav__face_closest(const nav_mesh *m, uint32_t face, nav__p2 p, double reach2, nav__p2 *closest);
 
 #endif

@@ -78,11 +78,11 @@ static void containment_is_exact(void **state)
     assert_true(nav__face_holds(f.mesh, 0, on) && nav__cell_holds(f.mesh, 0, on));
     assert_true(!nav__face_holds(f.mesh, 0, below) && !nav__cell_holds(f.mesh, 0, below));
     assert_true(nav__face_holds(f.mesh, 0, above) && nav__cell_holds(f.mesh, 0, above));
-    assert_true(nav__face_misses(f.mesh, 0, below, 0) && !nav__face_misses(f.mesh, 0, below, 1e-6));
     nav__p2 away = {on.x, on.z - 1}, at;
-    assert_true(nav__face_misses(f.mesh, 0, away, 0.9) && !nav__face_misses(f.mesh, 0, away, 0.95));
-    assert_true(fabs(nav__face_closest(f.mesh, 0, away, &at) - 0.9) < 1e-15);
-    assert_true(nav__face_closest(f.mesh, 0, on, &at) == 0 && at.x == on.x && at.z == on.z);
+    assert_true(nav__face_closest(f.mesh, 0, away, 0.89, &at) == INFINITY);
+    assert_true(fabs(nav__face_closest(f.mesh, 0, away, 0.91, &at) - 0.9) < 1e-15);
+    assert_true(nav__face_closest(f.mesh, 0, below, 0, &at) > 0);
+    assert_true(nav__face_closest(f.mesh, 0, on, 0, &at) == 0 && at.x == on.x && at.z == on.z);
     finish(&f);
 }
 
@@ -107,7 +107,7 @@ static void closest_points_are_closest(void **state)
         nav__p2 p = nav__ground(f.mesh, (nav_vec){30 * (rng_unit(&r) - 0.4), 0, 30 * (rng_unit(&r) - 0.4)}), at[3];
         double d2[3];
         for (uint32_t face = 0; face < 3; face++) {
-            d2[face] = nav__face_closest(f.mesh, face, p, &at[face]);
+            d2[face] = nav__face_closest(f.mesh, face, p, INFINITY, &at[face]);
             assert_true((d2[face] == 0) == nav__face_holds(f.mesh, face, p));
             assert_true(fabs(nav__dist(p, at[face]) - sqrt(d2[face])) < 1e-12);
             uint32_t first = f.mesh->faces[face].first_corner, n = f.mesh->faces[face + 1].first_corner - first;

@@ -84,7 +84,8 @@ static bool row_fits(const cell_grid *g, const bool *covered, int x0, int x1, in
 
 static bool stops(const cell_cover *how, int end, int start, int limit)
 {
-    return end >= limit || end - start >= how->most || (how->tile && end % how->tile == 0) || (how->r && rng_chance(how->r, how->stop));
+    return end >= limit || end - start >= how->most || (how->tile && end % how->tile == 0) ||
+           (how->r && rng_chance(how->r, how->stop));
 }
 
 /// A rectangle of free cells with its lower corner in cell (x, z), along x first.

@@ -29,10 +29,10 @@ void cell_grid_fill(cell_grid *grid, int x0, int z0, int x1, int z1, bool is_fre
 void cell_grid_mark(cell_grid *grid, int x, int z);
 
 typedef struct cell_cover {
-    int most;    ///< longest side of a rectangle, in cells
-    int tile;    ///< no rectangle crosses a multiple of this; 0: no tiles
-    rng *r;      ///< NULL: rectangles grow as far as they can
-    double stop; ///< with r: the chance to stop growing at each cell
+    int most;                                              ///< longest side of a rectangle, in cells
+    int tile;                                              ///< no rectangle crosses a multiple of this; 0: no tiles
+    rng *r;                                                ///< NULL: rectangles grow as far as they can
+    double stop;                                           ///< with r: the chance to stop growing at each cell
     double (*height)(const void *ctx, double x, double z); ///< of a lattice point; NULL: `level` everywhere
     const void *ctx;
     double level;

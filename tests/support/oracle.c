@@ -55,7 +55,8 @@ static double from_segment(const double *w, const double *u, const double *v, do
 
 /// Where the segment st touches the edge uv: the shares [low, high] of the way from s to t.
 /// @return false when they keep apart by more than `slack`
-static bool touches(const double *s, const double *t, const double *u, const double *v, double slack, double *low, double *high)
+static bool touches(const double *s, const double *t, const double *u, const double *v, double slack, double *low,
+                    double *high)
 {
     *low = INFINITY;
     *high = -INFINITY;
@@ -87,7 +88,8 @@ static bool touches(const double *s, const double *t, const double *u, const dou
 /// Walks the straight line from s to t, beginning in the given polygons, over shared edges only and never
 /// backwards. Afterwards reached[p] is finite for each polygon the walk came to, and queue[0 .. result - 1]
 /// lists them (some more than once); the caller clears with `forget`.
-static uint32_t walk(const oracle *o, const double *s, const double *t, const uint32_t *start, uint32_t start_count, double slack)
+static uint32_t walk(const oracle *o, const double *s, const double *t, const uint32_t *start, uint32_t start_count,
+                     double slack)
 {
     uint32_t head = 0, tail = 0;
     double length = hypot(t[0] - s[0], t[2] - s[2]), step = length > 0 ? slack / length : 1;
@@ -104,7 +106,8 @@ static uint32_t walk(const oracle *o, const double *s, const double *t, const ui
             uint32_t q = o->mesh->neighbours[o->mesh->first[p] + k];
             double low, high;
             if (q == NAV_NONE || !o->open[q] ||
-                !touches(s, t, poly_mesh_corner(o->mesh, p, k), poly_mesh_corner(o->mesh, p, k + 1), slack, &low, &high) ||
+                !touches(s, t, poly_mesh_corner(o->mesh, p, k), poly_mesh_corner(o->mesh, p, k + 1), slack, &low,
+                         &high) ||
                 high < here - step) {
                 continue;
             }
@@ -209,7 +212,8 @@ static double add_sector(oracle *o, uint32_t v, uint32_t p)
     o->sectors[o->sector_count++] = p;
     for (uint32_t i = first; i < o->sector_count; i++) {
         uint32_t at = o->sectors[i], size = poly_mesh_size(m, at), k = corner_of(m, at, v);
-        const double *here = vertex_at(o, v), *before = poly_mesh_corner(m, at, k + size - 1), *after = poly_mesh_corner(m, at, k + 1);
+        const double *here = vertex_at(o, v), *before = poly_mesh_corner(m, at, k + size - 1),
+                     *after = poly_mesh_corner(m, at, k + 1);
         double bx = before[0] - here[0], bz = before[2] - here[2], ax = after[0] - here[0], az = after[2] - here[2];
         angle += fabs(atan2(ax * bz - az * bx, ax * bx + az * bz));
         uint32_t sides[2] = {m->neighbours[m->first[at] + k], m->neighbours[m->first[at] + (k + size - 1) % size]};
@@ -254,7 +258,8 @@ static void find_corners(oracle *o)
                 o->sector_count = first;
                 continue;
             }
-            o->corners[o->corner_count++] = (corner){vertex_at(o, v)[0], vertex_at(o, v)[2], first, o->sector_count - first};
+            o->corners[o->corner_count++] =
+                (corner){vertex_at(o, v)[0], vertex_at(o, v)[2], first, o->sector_count - first};
         }
         for (uint32_t i = o->vertex_first[v]; i < o->vertex_first[v + 1]; i++) {
             seen[o->vertex_polygons[i]] = false;
@@ -367,7 +372,8 @@ static void find_spot(const oracle *o, oracle_point point, spot *out)
     for (uint32_t k = 0; k < poly_mesh_size(m, point.polygon) && out->count < cap; k++) {
         uint32_t q = m->neighbours[m->first[point.polygon] + k];
         if (q != NAV_NONE && o->open[q] &&
-            from_segment(at, poly_mesh_corner(m, point.polygon, k), poly_mesh_corner(m, point.polygon, k + 1), &share) <= o->slack) {
+            from_segment(at, poly_mesh_corner(m, point.polygon, k), poly_mesh_corner(m, point.polygon, k + 1),
+                         &share) <= o->slack) {
             out->polygons[out->count++] = q;
         }
     }

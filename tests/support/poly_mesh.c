@@ -185,7 +185,8 @@ static bool inside(const poly_mesh *mesh, uint32_t polygon, double x, double z)
 }
 
 /// Nearest point of the outline. @return its distance
-static double nearest_on_outline(const poly_mesh *mesh, uint32_t polygon, double x, double z, double *out_x, double *out_z)
+static double nearest_on_outline(const poly_mesh *mesh, uint32_t polygon, double x, double z, double *out_x,
+                                 double *out_z)
 {
     double best = INFINITY;
     for (uint32_t k = 0; k < poly_mesh_size(mesh, polygon); k++) {
@@ -282,7 +283,8 @@ static double list_area(const double *vertices, const uint32_t *corners, uint32_
 
 /// Adds a convex polygon in pieces of at most `most` corners: the diagonal that divides the area most
 /// evenly, among those that leave both sides some, until the pieces are small enough.
-static void add_in_pieces(poly_mesh *next, const uint32_t *corners, uint32_t count, uint32_t most, uint8_t area, uint32_t flags)
+static void add_in_pieces(poly_mesh *next, const uint32_t *corners, uint32_t count, uint32_t most, uint8_t area,
+                          uint32_t flags)
 {
     if (count <= most) {
         add_like(next, corners, count, area, flags);
@@ -316,7 +318,8 @@ void poly_mesh_limit_corners(poly_mesh *mesh, uint32_t most)
 {
     poly_mesh next = successor(mesh);
     for (uint32_t p = 0; p < mesh->poly_count; p++) {
-        add_in_pieces(&next, &mesh->corners[mesh->first[p]], poly_mesh_size(mesh, p), most, mesh->areas[p], mesh->flags[p]);
+        add_in_pieces(&next, &mesh->corners[mesh->first[p]], poly_mesh_size(mesh, p), most, mesh->areas[p],
+                      mesh->flags[p]);
     }
     poly_mesh_deinit(mesh);
     *mesh = next;

@@ -19,10 +19,11 @@ typedef struct poly_mesh {
     uint32_t poly_count, poly_cap;
     uint32_t *corners;
     uint32_t corner_count, corner_cap;
-    uint32_t *neighbours; ///< [corner_count] across the edge from a corner to the next; NAV_NONE: wall. After poly_mesh_link
-    uint8_t *areas;       ///< [poly_cap]
-    uint32_t *flags;      ///< [poly_cap]
-    bool has_flags;       ///< the soup is given flags
+    uint32_t
+        *neighbours; ///< [corner_count] across the edge from a corner to the next; NAV_NONE: wall. After poly_mesh_link
+    uint8_t *areas;  ///< [poly_cap]
+    uint32_t *flags; ///< [poly_cap]
+    bool has_flags;  ///< the soup is given flags
 } poly_mesh;
 
 /// `realloc(p, count * size)` that ends the program when there is no memory or the product overflows.

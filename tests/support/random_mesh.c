@@ -1,6 +1,6 @@
 #include "random_mesh.h"
 
-#include "cell_grid.h"
+#include "stairwell.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -135,51 +135,12 @@ static void make_grid(poly_mesh *mesh, rng *r)
     cell_grid_deinit(&g);
 }
 
-/// A ramp in the middle row of a stairwell of 3 rows. Both storeys are blocked round it, so that neither
-/// lies within a step of the ramp's sides.
-typedef struct stairs {
-    int x, z, length; ///< the ramp covers cells x .. x + length - 1 of row z + 1
-    bool up_right;    ///< rises with x
-} stairs;
-
-static void carve_stairwell(cell_grid *g, stairs s, bool upper)
-{
-    bool right = s.up_right == upper;
-    int landing = right ? s.x + s.length : s.x - 1, edge = right ? s.x + s.length : s.x;
-    cell_grid_fill(g, s.x, s.z, s.x + s.length, s.z + 3, false, 0);
-    cell_grid_fill(g, landing, s.z, landing + 1, s.z + 3, true, 0);
-    cell_grid_mark(g, edge, s.z + 1);
-    cell_grid_mark(g, edge, s.z + 2);
-}
-
-static void add_ramp(poly_mesh *mesh, rng *r, cell_grid *floors, const cell_cover *covers, stairs s)
-{
-    int left = s.up_right ? 0 : 1, right = 1 - left, pieces = rng_chance(r, 0.5) ? 1 : 4;
-    double step = floors[0].step, left_y = covers[left].level, right_y = covers[right].level;
-    uint32_t below = cell_grid_vertex(&floors[left], mesh, s.x, s.z + 1, &covers[left]);
-    uint32_t above = cell_grid_vertex(&floors[left], mesh, s.x, s.z + 2, &covers[left]);
-    for (int i = 1; i <= pieces; i++) {
-        double share = (double)i / pieces, x = (s.x + s.length * share) * step, y = left_y + (right_y - left_y) * share;
-        uint32_t next_below, next_above;
-        if (i < pieces) {
-            next_below = poly_mesh_add_vertex(mesh, x, y, (s.z + 1) * step);
-            next_above = poly_mesh_add_vertex(mesh, x, y, (s.z + 2) * step);
-        } else {
-            next_below = cell_grid_vertex(&floors[right], mesh, s.x + s.length, s.z + 1, &covers[right]);
-            next_above = cell_grid_vertex(&floors[right], mesh, s.x + s.length, s.z + 2, &covers[right]);
-        }
-        poly_mesh_add_polygon(mesh, (uint32_t[]){below, next_below, next_above, above}, 4);
-        below = next_below;
-        above = next_above;
-    }
-}
-
 static void make_building(poly_mesh *mesh, rng *r)
 {
     enum { MOST_STOREYS = 5, LENGTH = 4 };
     cell_grid floors[MOST_STOREYS];
     cell_cover covers[MOST_STOREYS];
-    stairs wells[MOST_STOREYS - 1];
+    stairwell wells[MOST_STOREYS - 1];
     int nx = rng_between(r, 6, 16), nz = rng_between(r, 4, 12), most = rng_between(r, 1, 6);
     // Stairs of following storeys take turns at the ends of the plan; a short plan has room for one only.
     int storeys = rng_between(r, 2, nx < 2 * LENGTH + 4 ? 2 : MOST_STOREYS);
@@ -189,15 +150,15 @@ static void make_building(poly_mesh *mesh, rng *r)
         covers[i] = (cell_cover){.most = most, .r = r, .stop = 0.2, .level = 8 * i};
     }
     for (int i = 0; i + 1 < storeys; i++) {
-        wells[i] = (stairs){i % 2 ? nx - LENGTH - 1 : 1, rng_between(r, 0, nz - 3), LENGTH, rng_chance(r, 0.5)};
-        carve_stairwell(&floors[i], wells[i], false);
-        carve_stairwell(&floors[i + 1], wells[i], true);
+        wells[i] = (stairwell){i % 2 ? nx - LENGTH - 1 : 1, rng_between(r, 0, nz - 3), LENGTH, rng_chance(r, 0.5)};
+        stairwell_carve(&floors[i], &wells[i], false);
+        stairwell_carve(&floors[i + 1], &wells[i], true);
     }
     for (int i = 0; i < storeys; i++) {
         cell_grid_cover(&floors[i], mesh, &covers[i]);
     }
     for (int i = 0; i + 1 < storeys; i++) {
-        add_ramp(mesh, r, &floors[i], &covers[i], wells[i]);
+        stairwell_add_ramp(mesh, &floors[i], &covers[i], &wells[i], rng_chance(r, 0.5) ? 1 : 4);
     }
     for (int i = 0; i < storeys; i++) {
         cell_grid_deinit(&floors[i]);
@@ -211,7 +172,8 @@ static void make_spiral(poly_mesh *mesh, rng *r)
 {
     int around = rng_between(r, 6, 12), turns = rng_between(r, 1, 5), rings = rng_between(r, 1, 4);
     int steps = around * turns + rng_between(r, 0, around - 1);
-    double inner = rng_between(r, 1, 12), width = rng_between(r, 2, 6), rise = 10.0 / around, holes = 0.25 * rng_unit(r);
+    double inner = rng_between(r, 1, 12), width = rng_between(r, 2, 6), rise = 10.0 / around,
+           holes = 0.25 * rng_unit(r);
     while (steps * rings > 220) {
         rings > 1 ? rings-- : steps--;
     }
@@ -219,7 +181,8 @@ static void make_spiral(poly_mesh *mesh, rng *r)
         double angle = 2 * acos(-1.0) * s / around, height = floor(s * rise * 8) / 8;
         for (int k = 0; k <= rings; k++) {
             double radius = inner * 4 + k * width * 4;
-            poly_mesh_add_vertex(mesh, floor(radius * cos(angle)) / 4 + 128, height, floor(radius * sin(angle)) / 4 + 128);
+            poly_mesh_add_vertex(mesh, floor(radius * cos(angle)) / 4 + 128, height,
+                                 floor(radius * sin(angle)) / 4 + 128);
         }
     }
     for (int s = 0; s < steps; s++) {
@@ -229,8 +192,10 @@ static void make_spiral(poly_mesh *mesh, rng *r)
                 continue;
             }
             const double *v = mesh->vertices;
-            bool convex = poly_mesh_turn(&v[3 * a], &v[3 * b], &v[3 * c]) > 0 && poly_mesh_turn(&v[3 * b], &v[3 * c], &v[3 * d]) > 0 &&
-                          poly_mesh_turn(&v[3 * c], &v[3 * d], &v[3 * a]) > 0 && poly_mesh_turn(&v[3 * d], &v[3 * a], &v[3 * b]) > 0;
+            bool convex = poly_mesh_turn(&v[3 * a], &v[3 * b], &v[3 * c]) > 0 &&
+                          poly_mesh_turn(&v[3 * b], &v[3 * c], &v[3 * d]) > 0 &&
+                          poly_mesh_turn(&v[3 * c], &v[3 * d], &v[3 * a]) > 0 &&
+                          poly_mesh_turn(&v[3 * d], &v[3 * a], &v[3 * b]) > 0;
             if (convex && rng_chance(r, 0.5)) {
                 poly_mesh_add_polygon(mesh, (uint32_t[]){a, b, c, d}, 4);
                 continue;
@@ -248,8 +213,10 @@ static void make_spiral(poly_mesh *mesh, rng *r)
 
 void random_mesh(poly_mesh *mesh, random_kind kind, uint64_t seed)
 {
-    static void (*const makers[RANDOM_KIND_COUNT])(poly_mesh *, rng *) = {
-        [RANDOM_TRIANGLES] = make_triangles, [RANDOM_GRID] = make_grid, [RANDOM_SPIRAL] = make_spiral, [RANDOM_BUILDING] = make_building};
+    static void (*const makers[RANDOM_KIND_COUNT])(poly_mesh *, rng *) = {[RANDOM_TRIANGLES] = make_triangles,
+                                                                          [RANDOM_GRID] = make_grid,
+                                                                          [RANDOM_SPIRAL] = make_spiral,
+                                                                          [RANDOM_BUILDING] = make_building};
     rng r = rng_seeded(seed * RANDOM_KIND_COUNT + (uint64_t)kind);
     do { // a few points in a line make no triangle
         poly_mesh_init(mesh);
@@ -273,7 +240,8 @@ void random_flags(poly_mesh *mesh, rng *r, uint32_t count)
 void random_transform(poly_mesh *mesh, rng *r)
 {
     double angle = 7 * rng_unit(r), scale = exp(4 * rng_unit(r) - 2), far = pow(10, 5 * rng_unit(r));
-    double c = scale * cos(angle), s = scale * sin(angle), dx = far * (rng_unit(r) - 0.5), dz = far * (rng_unit(r) - 0.5);
+    double c = scale * cos(angle), s = scale * sin(angle), dx = far * (rng_unit(r) - 0.5),
+           dz = far * (rng_unit(r) - 0.5);
     double dy = far * (rng_unit(r) - 0.5) / 10;
     for (uint32_t v = 0; v < mesh->vertex_count; v++) {
         double *p = &mesh->vertices[3 * (size_t)v], x = p[0], z = p[2];

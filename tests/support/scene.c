@@ -32,7 +32,8 @@ bool scene_make(scene *s, random_kind kind, uint64_t seed, unsigned variant, con
     nav_build_options options = nav_build_options_default();
     options.no_merge = variant & SCENE_NO_MERGE;
     nav_error error = {.message = "out of memory"};
-    nav_status status = poly_mesh_to_soup(&s->mesh, &soup, variant & SCENE_T_JUNCTIONS, variant & SCENE_SHUFFLE ? seed + 1 : 0);
+    nav_status status =
+        poly_mesh_to_soup(&s->mesh, &soup, variant & SCENE_T_JUNCTIONS, variant & SCENE_SHUFFLE ? seed + 1 : 0);
     if (status == NAV_OK) {
         status = nav_mesh_build(&soup, &options, alloc, &s->nav, NULL, &error);
     }

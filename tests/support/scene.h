@@ -11,7 +11,7 @@ enum {
     SCENE_T_JUNCTIONS = 2, ///< straight corners are left out of the soup
     SCENE_SHUFFLE = 4,     ///< polygons begin at any corner and are wound either way
     SCENE_NO_MERGE = 8,
-    SCENE_TRANSFORM = 16,  ///< turned, scaled and moved far away
+    SCENE_TRANSFORM = 16, ///< turned, scaled and moved far away
     SCENE_VARIANTS = 32
 };
 

@@ -1,10 +1,10 @@
 /// The oracle that judges the search is judged itself: by scenes worked out by hand, by its own
 /// properties, and by the published optimal lengths where the conformance set lies beside the project.
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "nav_format.h"
 #include "oracle.h"
@@ -75,8 +75,8 @@ static void bends_round_walls(void **state)
     oracle *o = oracle_create(&m, NULL, 0);
     expect_distance(o, &m, 0.5, 0.5, 2.5, 0.5, 2);
     expect_distance(o, &m, 0.5, 1.5, 2.5, 1.5, 1 + 2 * sqrt(0.5));
-    expect_distance(o, &m, 0, 1, 3, 1, 3);                 // along the wall's lower side
-    expect_distance(o, &m, 1, 1, 2, 2, 2);                 // round the block, along two of its sides
+    expect_distance(o, &m, 0, 1, 3, 1, 3); // along the wall's lower side
+    expect_distance(o, &m, 1, 1, 2, 2, 2); // round the block, along two of its sides
     expect_distance(o, &m, 0.5, 0.5, 2.5, 2.5, 2 * hypot(1.5, 0.5));
     oracle_destroy(o);
     poly_mesh_deinit(&m);
@@ -139,10 +139,11 @@ static void follows_walks(void **state)
     oracle *o = oracle_create(&m, NULL, 0);
     uint32_t from = at(&m, 1.5, 0.5).polygon, to = at(&m, 2.5, 1.5).polygon;
     assert_true(oracle_walkable(o, (double[]){1.5, 0.5, 1, 1, 1, 2, 2, 2, 2.5, 1.5}, 5, from, to, 1e-9));
-    assert_false(oracle_walkable(o, (double[]){1.5, 0.5, 2, 1, 2.5, 1.5}, 3, from, to, 1e-9));       // through the pinch
-    assert_false(oracle_walkable(o, (double[]){1.5, 0.5, 2.5, 1.5}, 2, from, to, 1e-9));             // straight through it
-    assert_false(oracle_walkable(o, (double[]){1.5, 0.5, 1.1, 1.1, 1, 2, 2, 2, 2.5, 1.5}, 5, from, to, 1e-9)); // cuts the block
-    assert_false(oracle_walkable(o, (double[]){1.5, 0.5, 1, 1, 1, 2, 2.5, 2.5}, 4, from, to, 1e-9)); // ends elsewhere
+    assert_false(oracle_walkable(o, (double[]){1.5, 0.5, 2, 1, 2.5, 1.5}, 3, from, to, 1e-9)); // through the pinch
+    assert_false(oracle_walkable(o, (double[]){1.5, 0.5, 2.5, 1.5}, 2, from, to, 1e-9));       // straight through it
+    assert_false(
+        oracle_walkable(o, (double[]){1.5, 0.5, 1.1, 1.1, 1, 2, 2, 2, 2.5, 1.5}, 5, from, to, 1e-9)); // cuts the block
+    assert_false(oracle_walkable(o, (double[]){1.5, 0.5, 1, 1, 1, 2, 2.5, 2.5}, 4, from, to, 1e-9));  // ends elsewhere
     oracle_destroy(o);
     poly_mesh_deinit(&m);
 }

@@ -3,11 +3,11 @@
 /// shortest there is, and each answer can be walked.
 ///
 /// NAVD_TEST_ROUNDS multiplies the number of meshes (default 1).
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "scene.h"
 
@@ -29,16 +29,16 @@ typedef struct trial {
 
 static void complain(const trial *t, const char *what, double got, double want)
 {
-    print_error("%s: (%.17g, %.17g) on %u to (%.17g, %.17g) on %u: %s: %.17g, oracle %.17g\n", scene_name(t->scene), t->from.x,
-                t->from.z, t->from.polygon, t->to.x, t->to.z, t->to.polygon, what, got, want);
+    print_error("%s: (%.17g, %.17g) on %u to (%.17g, %.17g) on %u: %s: %.17g, oracle %.17g\n", scene_name(t->scene),
+                t->from.x, t->from.z, t->from.polygon, t->to.x, t->to.z, t->to.polygon, what, got, want);
     fail();
 }
 
-#define EXPECT(condition, what, got, want)       \
-    do {                                         \
-        if (!(condition)) {                      \
+#define EXPECT(condition, what, got, want)          \
+    do {                                            \
+        if (!(condition)) {                         \
             complain(t, what, (double)(got), want); \
-        }                                        \
+        }                                           \
     } while (0)
 
 static double apart(nav_vec a, nav_vec b)
@@ -72,15 +72,18 @@ static uint32_t polygon_under(const trial *t, nav_vec p, double lift)
     return NAV_NONE;
 }
 
-/// What holds for every answer with points: ends, no doubled points, every point on the surface, every leg over shared edges.
+/// What holds for every answer with points: its ends, no doubled points, every point on the surface, every
+/// leg over shared edges.
 static void check_points(const trial *t)
 {
     const nav_path *path = t->path;
     uint32_t n = path->point_count;
     EXPECT(n >= 1, "points", n, 1);
-    EXPECT(apart(path->points[0], path->start.point) == 0, "first point apart from start", apart(path->points[0], path->start.point), 0);
+    EXPECT(apart(path->points[0], path->start.point) == 0, "first point apart from start",
+           apart(path->points[0], path->start.point), 0);
     EXPECT(moved(t, path->start.point, t->from) <= t->slack, "start moved", moved(t, path->start.point, t->from), 0);
-    EXPECT(fabs(path->length - space_length(path)) <= 1e-9 * (1 + path->length), "length", path->length, space_length(path));
+    EXPECT(fabs(path->length - space_length(path)) <= 1e-9 * (1 + path->length), "length", path->length,
+           space_length(path));
     EXPECT(path->cost == path->length, "cost", path->cost, path->length);
     double *xz = poly_mesh_resize(NULL, 2 * (size_t)n, sizeof *xz);
     for (uint32_t i = 0; i < n; i++) {
@@ -125,13 +128,15 @@ static void check_partial(const trial *t)
         }
     }
     nav_vec end = path->points[path->point_count - 1];
-    EXPECT(fabs(path->remaining - apart(end, path->end.point)) <= 1e-9 * (1 + best), "remaining", path->remaining, apart(end, path->end.point));
+    EXPECT(fabs(path->remaining - apart(end, path->end.point)) <= 1e-9 * (1 + best), "remaining", path->remaining,
+           apart(end, path->end.point));
     EXPECT(fabs(path->remaining - best) <= t->slack + lift_of(t), "nearest reachable point", path->remaining, best);
     oracle_point reached = {end.x, end.z, polygon_under(t, end, lift_of(t))};
     // A few steps of a 32-bit float beside the outline, the oracle would see a gap: it is asked inside.
     double want = oracle_distance(t->oracle, t->from, reached);
     if (isfinite(want)) {
-        EXPECT(fabs(ground_length(path) - want) <= 2 * t->slack + 1e-6 * (1 + want), "partial ground length", ground_length(path), want);
+        EXPECT(fabs(ground_length(path) - want) <= 2 * t->slack + 1e-6 * (1 + want), "partial ground length",
+               ground_length(path), want);
     }
 }
 

@@ -1,22 +1,22 @@
 /// What must hold of paths whatever the mesh: the metric's laws, independence of how the surface is cut into
 /// polygons, limits, filters, and that a query which has grown to its work asks for no more memory.
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "scene.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#define EXPECT(scene, condition, what, got, want)                                                        \
-    do {                                                                                                 \
-        if (!(condition)) {                                                                              \
+#define EXPECT(scene, condition, what, got, want)                                                                   \
+    do {                                                                                                            \
+        if (!(condition)) {                                                                                         \
             print_error("%s: %s: %.17g, expected %.17g\n", scene_name(scene), what, (double)(got), (double)(want)); \
-            fail();                                                                                      \
-        }                                                                                                \
+            fail();                                                                                                 \
+        }                                                                                                           \
     } while (0)
 
 static nav_query *query_of(void **state)
@@ -123,7 +123,8 @@ static void check_parts(nav_query *query, const scene *s, rng *r)
         EXPECT(s, second <= whole - before + slack, "second part", second, whole - before);
         bool pinched = false;
         for (uint32_t p = 0; p < s->mesh.poly_count; p++) {
-            pinched |= poly_mesh_holds(&s->mesh, p, bend.x, bend.z, slack) && oracle_ambiguous(o, (oracle_point){bend.x, bend.z, p});
+            pinched |= poly_mesh_holds(&s->mesh, p, bend.x, bend.z, slack) &&
+                       oracle_ambiguous(o, (oracle_point){bend.x, bend.z, p});
         }
         if (!pinched) {
             EXPECT(s, first + second >= whole - slack - 1e-9 * whole, "both parts", first + second, whole);
@@ -190,7 +191,8 @@ static void check_node_limit(nav_query *query, const scene *s, rng *r)
         double length = whole.length;
         options.max_nodes = needed + 1;
         nav_path enough = find(query, s, a, b, &options);
-        EXPECT(s, enough.status == status && enough.length == length, "status with nodes enough", enough.status, status);
+        EXPECT(s, enough.status == status && enough.length == length, "status with nodes enough", enough.status,
+               status);
         if (needed < 2) {
             continue;
         }
@@ -204,7 +206,8 @@ static void check_node_limit(nav_query *query, const scene *s, rng *r)
         EXPECT(s, same(cut.remaining, left, 1e-9), "remaining", cut.remaining, left);
         // It is a path: no shorter than the shortest way to where it ends.
         double there = ground_length(&cut);
-        EXPECT(s, span(query, s, a, end) <= there + 8 * s->rounding + 1e-6 * (1 + there), "partial length", there, span(query, s, a, end));
+        EXPECT(s, span(query, s, a, end) <= there + 8 * s->rounding + 1e-6 * (1 + there), "partial length", there,
+               span(query, s, a, end));
     }
 }
 
@@ -229,7 +232,8 @@ static void check_length_limit(nav_query *query, const scene *s, rng *r)
         options.max_length = length * (0.1 + 0.8 * rng_unit(r));
         nav_path cut = find(query, s, a, b, &options);
         EXPECT(s, cut.status == NAV_PATH_LIMIT, "status past the limit", cut.status, NAV_PATH_LIMIT);
-        EXPECT(s, cut.length <= options.max_length * (1 + 1e-6) + s->rounding, "length", cut.length, options.max_length);
+        EXPECT(s, cut.length <= options.max_length * (1 + 1e-6) + s->rounding, "length", cut.length,
+               options.max_length);
     }
 }
 
@@ -244,10 +248,12 @@ static void check_off_mesh(nav_query *query, const scene *s, rng *r)
 {
     nav_vec on = position(s, r), off = {s->mesh.vertices[0] + 1e7, 0, 0};
     nav_path path = find(query, s, off, on, NULL);
-    EXPECT(s, path.status == NAV_PATH_START_OFF_MESH && path.start.polygon == NAV_NONE, "status", path.status, NAV_PATH_START_OFF_MESH);
+    EXPECT(s, path.status == NAV_PATH_START_OFF_MESH && path.start.polygon == NAV_NONE, "status", path.status,
+           NAV_PATH_START_OFF_MESH);
     EXPECT(s, path.point_count == 0, "points", path.point_count, 0);
     path = find(query, s, on, off, NULL);
-    EXPECT(s, path.status == NAV_PATH_END_OFF_MESH && path.end.polygon == NAV_NONE, "status", path.status, NAV_PATH_END_OFF_MESH);
+    EXPECT(s, path.status == NAV_PATH_END_OFF_MESH && path.end.polygon == NAV_NONE, "status", path.status,
+           NAV_PATH_END_OFF_MESH);
     EXPECT(s, path.point_count == 0, "points", path.point_count, 0);
 }
 
@@ -264,7 +270,8 @@ static void check_unreachable(nav_query *query, const scene *s, rng *r)
         nav_vec a = position(s, r), b = position(s, r);
         bool reachable = isfinite(span(query, s, a, b));
         nav_path path = find(query, s, a, b, &options);
-        EXPECT(s, path.status == (reachable ? NAV_PATH_COMPLETE : NAV_PATH_UNREACHABLE), "status", path.status, reachable);
+        EXPECT(s, path.status == (reachable ? NAV_PATH_COMPLETE : NAV_PATH_UNREACHABLE), "status", path.status,
+               reachable);
         EXPECT(s, reachable || path.point_count == 0, "points", path.point_count, 0);
     }
 }
@@ -287,7 +294,8 @@ static void check_corridor(nav_query *query, const scene *s, rng *r)
         nav_path plain = find(query, s, a, b, NULL);
         double ground = ground_length(&plain);
         nav_path path = find(query, s, a, b, &options);
-        EXPECT(s, same(ground_length(&path), ground, slack), "ground length with surface points", ground_length(&path), ground);
+        EXPECT(s, same(ground_length(&path), ground, slack), "ground length with surface points", ground_length(&path),
+               ground);
         EXPECT(s, path.polygon_count > 0 && path.polygons[0] < m->poly_count, "corridor", path.polygon_count, 1);
         for (uint32_t k = 0; k + 1 < path.polygon_count; k++) {
             EXPECT(s, path.polygons[k] != path.polygons[k + 1], "corridor repeats", k, 0);

@@ -71,7 +71,7 @@ static bool mark_end(nav__build *b, nav_vec end, double radius)
     return found;
 }
 
-static void report_dropped(nav__build *b, const nav_link *link, const char *reason)
+void nav__build_drop_link(nav__build *b, const nav_link *link, const char *reason)
 {
     nav_report *r = b->report;
     if (r->dropped_link_count < NAV_REPORT_CAP) {
@@ -93,7 +93,7 @@ nav_status nav__build_links(nav__build *b)
         if (start && end) {
             b->links[b->link_count++] = *link;
         } else {
-            report_dropped(b, link, start ? "its end is not near the mesh" : "its start is not near the mesh");
+            nav__build_drop_link(b, link, start ? "its end is not near the mesh" : "its start is not near the mesh");
         }
     }
     return NAV_OK;

@@ -71,6 +71,7 @@ static uint32_t list_slots(const nav__build *b, const nav__pack *p, nav_mesh *m,
     SLOT(grid_faces, b->grid.first[grid_cells]);
     SLOT(island_area, b->island_count);
     SLOT(links, b->link_count);
+    SLOT(rides, 2 * (size_t)b->link_count); // build_rides.c fills as many as it needs
 #undef SLOT
     return fits ? n : 0;
 }
@@ -78,7 +79,7 @@ static uint32_t list_slots(const nav__build *b, const nav__pack *p, nav_mesh *m,
 /// One allocation for all arrays.
 static nav_status take_block(nav__build *b, const nav__pack *p, nav_mesh *m)
 {
-    slot slots[16];
+    slot slots[20];
     uint32_t count = list_slots(b, p, m, slots);
     if (count == 0) {
         return nav_fail(b->error, NAV_TOO_LARGE, 0, NAV_NO_BYTE, "the mesh does not fit into memory");

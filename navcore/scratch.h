@@ -27,7 +27,13 @@ typedef struct nav__buffer {
     X(roots, "polyanya.c: best g by vertex")          \
     X(corners, "polyanya.c: the path found")          \
     X(stops, "nav__stop: where the answer's path bends") \
-    X(steps, "weighted.c: the path found")
+    X(sites, "sites.c: nav__site")                    \
+    X(site_lists, "sites.c: uint32_t, sites by cell") \
+    X(site_slots, "sites.c: what begins where")       \
+    X(site_heap, "weighted.c: open sites")            \
+    X(way, "way.c: nav__way_point")                   \
+    X(side_way, "way.c: a way round a vertex")        \
+    X(steps, "weighted.c: nav__step, the path found")
 
 struct nav_query {
     nav_alloc alloc;
@@ -36,7 +42,7 @@ struct nav_query {
 #define NAV__FIELD(name, what) nav__buffer name;
     NAV__BUFFERS(NAV__FIELD)
 #undef NAV__FIELD
-    uint32_t root_stamp, reached_stamp;
+    uint32_t root_stamp, reached_stamp, site_stamp;
 };
 
 /// At least `bytes` in `buffer`, what was there is kept.
@@ -110,6 +116,9 @@ bool nav__corridor_add(nav_query *query, const nav_mesh *m, uint32_t cell, nav__
 /// `count` is how many query->points holds.
 /// @return false when out of memory
 bool nav__surface_points(nav_query *query, const nav_mesh *m, uint32_t cell, nav__p2 a, nav__p2 b, uint32_t *count);
+
+/// nav_query_nearest without a query.
+bool nav__nearest(const nav_mesh *m, nav_vec point, const nav_snap *snap, nav_place *place);
 
 /// The surface nearest in 3D to a position among cells for which `takes` is true; no box.
 /// @return false when no cell is taken

@@ -8,12 +8,13 @@
 ///   build_cut.c      a ring to exactly convex pieces
 ///   build_faces.c    rings to convex faces, detail triangles; one cell a face
 ///   build_join.c     whole edges to portals
-///   build_seam.c     edges that overlap in part to portals
+///   build_overlap.c, build_seam.c, build_recut.c   edges that overlap in part to portals
 ///   build_merge.c    cells to larger cells
 ///   build_grid.c     the grid over the faces
 ///   build_links.c    off-mesh links and the cells they touch
 ///   build_graph.c    islands, dead-end trees, the order in memory
 ///   build_pack.c     everything into the mesh's one block
+///   build_rides.c    links' ends on the finished surface
 ///   build_report.c   what was found, for people
 ///
 /// The working surface is made of half-edges in rings, one ring a cell. Positions are 32-bit floats
@@ -137,10 +138,15 @@ nav_status nav__build_weld(nav__build *b);
 nav_status nav__build_rings(nav__build *b);
 nav_status nav__build_faces(nav__build *b);
 nav_status nav__build_join(nav__build *b);
+nav_status nav__build_seams(nav__build *b);
 nav_status nav__build_grid(nav__build *b);
 nav_status nav__build_links(nav__build *b);
 nav_status nav__build_graph(nav__build *b);
 nav_status nav__build_pack(nav__build *b, nav_mesh **out);
+/// On the finished mesh: the links' ends on its surface.
+void nav__build_rides(nav__build *b, nav_mesh *mesh);
+/// Notes a link that the mesh cannot use.
+void nav__build_drop_link(nav__build *b, const nav_link *link, const char *reason);
 nav_status nav__build_report(nav__build *b);
 
 /// May these two half-edges be joined, as far as the file says?

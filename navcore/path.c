@@ -1,6 +1,7 @@
 /// Paths between two positions: snapping, what can be reached, the search.
 #include "path_points.h"
 #include "polyanya.h"
+#include "weighted.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,7 +18,6 @@ typedef struct path_job {
     const nav_path_options *options;
     nav_path *path;
     nav__anchor start, goal;
-    nav__search search;
 } path_job;
 
 // ---- what can be reached ---------------------------------------------------------------------------
@@ -175,12 +175,35 @@ static double distance(nav_vec a, nav_vec b)
     return sqrt(x * x + y * y + z * z);
 }
 
-/// Where a limit left the search.
-static nav__stop tip_stop(const path_job *job)
+/// Do area costs make a difference to which way is best?
+static bool is_weighted(const nav_mesh *m, const nav_filter *filter)
 {
-    const nav_mesh *m = job->mesh;
-    nav__p2 at = job->search.tip;
-    uint32_t cell = job->search.tip_cell;
+    if (!filter->area_costs) {
+        return false;
+    }
+    double common = m->ride_count ? 1 : -1;
+    for (uint32_t area = 0; area < 256; area++) {
+        if (m->areas_used[area / 64] >> area % 64 & 1) {
+            double cost = filter->area_costs[area];
+            common = common < 0 ? cost : common;
+            if (cost != common) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+static nav__stop end_stop(const nav_place *place, const nav__anchor *anchor)
+{
+    return (nav__stop){place->point, anchor->p, NAV_NONE, place->cell, NAV_NONE};
+}
+
+/// Where a limit left the search.
+static nav__stop tip_stop(const nav_mesh *m, const nav__search *search)
+{
+    nav__p2 at = search->tip;
+    uint32_t cell = search->tip_cell;
     return (nav__stop){.point = {m->origin.x + at.x, m->origin.y + nav__cell_height(m, cell, at, NULL), m->origin.z + at.z},
                        .ground = at,
                        .vertex = NAV_NONE,
@@ -188,17 +211,68 @@ static nav__stop tip_stop(const path_job *job)
                        .ride = NAV_NONE};
 }
 
-static nav_status write_answer(path_job *job, const nav__stop *last)
+/// Shortest path: stops into query->stops.
+static nav__search_result search_shortest(path_job *job, const nav_place *goal, uint32_t *stop_count)
+{
+    nav__search search = {.mesh = job->mesh,
+                          .filter = &job->options->snap.filter,
+                          .start = &job->start,
+                          .goal = &job->goal,
+                          .max_nodes = job->options->max_nodes,
+                          .max_length = job->options->max_length};
+    nav__search_result result = nav__polyanya(job->query, &search);
+    job->path->nodes = search.nodes;
+    if (result != NAV__FOUND && result != NAV__LIMITED) {
+        return result;
+    }
+    nav__stop first = end_stop(&job->path->start, &job->start);
+    nav__stop last = result == NAV__FOUND ? end_stop(goal, &job->goal) : tip_stop(job->mesh, &search);
+    return nav__stops_from_corners(job->query, job->mesh, &first, &last, search.corner_count, stop_count)
+               ? result
+               : NAV__OUT_OF_MEMORY;
+}
+
+/// Cheapest path, by area costs: stops into query->stops.
+static nav__search_result search_cheapest(path_job *job, const nav_place *goal, uint32_t *stop_count)
+{
+    nav__weighted search = {.mesh = job->mesh,
+                            .filter = &job->options->snap.filter,
+                            .start = &job->start,
+                            .goal = &job->goal,
+                            .max_nodes = job->options->max_nodes};
+    nav__search_result result = nav__weighted_search(job->query, &search);
+    job->path->nodes = search.nodes;
+    if (result != NAV__FOUND && result != NAV__LIMITED) {
+        return result;
+    }
+    nav__stop first = end_stop(&job->path->start, &job->start), last = end_stop(goal, &job->goal);
+    return nav__stops_from_steps(job->query, job->mesh, &first, result == NAV__FOUND ? &last : NULL, search.step_count,
+                                 stop_count)
+               ? result
+               : NAV__OUT_OF_MEMORY;
+}
+
+static nav_status search_and_write(path_job *job, const nav_place *goal)
 {
     const nav_path_options *options = job->options;
+    const nav_filter *filter = &options->snap.filter;
     nav_path *path = job->path;
-    nav__stop first = {path->start.point, job->start.p, NAV_NONE, path->start.cell, NAV_NONE};
-    uint32_t count;
-    if (!nav__stops_from_corners(job->query, job->mesh, &first, last, job->search.corner_count, &count)) {
+    uint32_t count = 0;
+    switch (is_weighted(job->mesh, filter) ? search_cheapest(job, goal, &count) : search_shortest(job, goal, &count)) {
+    case NAV__FOUND:
+        break;
+    case NAV__LIMITED:
+        path->status = NAV_PATH_LIMIT;
+        break;
+    case NAV__EXHAUSTED:
+        path->status = NAV_PATH_UNREACHABLE;
+        return NAV_OK;
+    case NAV__STOPPED:
+        return NAV_INTERRUPTED;
+    case NAV__OUT_OF_MEMORY:
         return NAV_NO_MEMORY;
     }
-    if (options->max_length > 0 &&
-        nav__stops_cut(job->query, job->mesh, &options->snap.filter, options->max_length, &count)) {
+    if (options->max_length > 0 && nav__stops_cut(job->query, job->mesh, filter, options->max_length, &count)) {
         path->status = NAV_PATH_LIMIT;
     }
     nav_status status = nav__stops_write(job->query, job->mesh, options, count, path);
@@ -206,36 +280,6 @@ static nav_status write_answer(path_job *job, const nav__stop *last)
         path->remaining = distance(path->points[path->point_count - 1], path->end.point);
     }
     return status;
-}
-
-static nav_status search_and_write(path_job *job, const nav_place *goal)
-{
-    const nav_path_options *options = job->options;
-    job->search = (nav__search){.mesh = job->mesh,
-                                .filter = &options->snap.filter,
-                                .start = &job->start,
-                                .goal = &job->goal,
-                                .max_nodes = options->max_nodes,
-                                .max_length = options->max_length};
-    nav__search_result result = nav__polyanya(job->query, &job->search);
-    job->path->nodes = job->search.nodes;
-    nav__stop last = {goal->point, job->goal.p, NAV_NONE, goal->cell, NAV_NONE};
-    switch (result) {
-    case NAV__FOUND:
-        return write_answer(job, &last);
-    case NAV__LIMITED:
-        job->path->status = NAV_PATH_LIMIT;
-        last = tip_stop(job);
-        return write_answer(job, &last);
-    case NAV__EXHAUSTED:
-        job->path->status = NAV_PATH_UNREACHABLE;
-        return NAV_OK;
-    case NAV__STOPPED:
-        return NAV_INTERRUPTED;
-    case NAV__OUT_OF_MEMORY:
-        break;
-    }
-    return NAV_NO_MEMORY;
 }
 
 static bool is_finite(nav_vec p) { return isfinite(p.x) && isfinite(p.y) && isfinite(p.z); }

@@ -1,6 +1,7 @@
 #include "path_points.h"
 
 #include "walk.h"
+#include "weighted.h"
 
 #include <math.h>
 
@@ -88,6 +89,37 @@ bool nav__stops_from_corners(nav_query *query, const nav_mesh *m, const nav__sto
     }
     if (!prints_alike(stops[n - 1].point, last->point)) {
         stops[n++] = *last;
+    }
+    *stop_count = n;
+    return true;
+}
+
+bool nav__stops_from_steps(nav_query *query, const nav_mesh *m, const nav__stop *first, const nav__stop *last,
+                           uint32_t step_count, uint32_t *stop_count)
+{
+    nav__stop *stops = nav__reserve(query, &query->stops, ((size_t)step_count + 1) * sizeof *stops);
+    if (!stops) {
+        return false;
+    }
+    const nav__step *steps = query->steps.data;
+    uint32_t n = 0;
+    stops[n++] = *first;
+    for (uint32_t i = 1; i < step_count; i++) {
+        const nav__step *step = &steps[i];
+        nav__stop stop = {.point = {m->origin.x + step->p.x, m->origin.y + step->y, m->origin.z + step->p.z},
+                          .ground = step->p,
+                          .vertex = NAV_NONE,
+                          .cell = step->cell,
+                          .ride = NAV_NONE};
+        if (step->ride != NAV_NONE) {
+            stops[n - 1].ride = step->ride;
+            stop.cell = m->rides[step->ride].to_cell;
+        } else if (last && i + 1 == step_count) {
+            stop = *last;
+        }
+        if (step->ride != NAV_NONE || !prints_alike(stops[n - 1].point, stop.point)) {
+            stops[n++] = stop;
+        }
     }
     *stop_count = n;
     return true;

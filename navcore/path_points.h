@@ -19,6 +19,11 @@ typedef struct nav__stop {
 bool nav__stops_from_corners(nav_query *query, const nav_mesh *m, const nav__stop *first, const nav__stop *last,
                              uint32_t corner_count, uint32_t *stop_count);
 
+/// The same from the steps that nav__weighted_search left in query->steps.
+/// @param last  NULL: the last step, which a limit chose
+bool nav__stops_from_steps(nav_query *query, const nav_mesh *m, const nav__stop *first, const nav__stop *last,
+                           uint32_t step_count, uint32_t *stop_count);
+
 /// Cuts the stops where the path's 3D length reaches max_length (rides are not cut: the path ends before).
 /// @return true when it was cut
 bool nav__stops_cut(nav_query *query, const nav_mesh *m, const nav_filter *filter, double max_length,

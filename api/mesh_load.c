@@ -79,6 +79,7 @@ static void apply_agent(nav_soup *soup, const nav_agent *set)
     soup->agent.height = set->height < 0 ? soup->agent.height : set->height;
     soup->agent.climb = set->climb < 0 ? soup->agent.climb : set->climb;
     soup->agent.slope = set->slope < 0 ? soup->agent.slope : set->slope;
+    soup->has_agent = true;
 }
 
 static void turn(double *positions, uint32_t count, const api_frame *file)

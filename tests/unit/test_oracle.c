@@ -1,10 +1,11 @@
 /// The oracle that judges the search is judged itself: by scenes worked out by hand, by its own
 /// properties, and by the published optimal lengths where the conformance set lies beside the project.
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "nav_format.h"
 #include "oracle.h"

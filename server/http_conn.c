@@ -143,6 +143,13 @@ static void watch_idle(srv_thread *thread, srv_conn *conn, uint64_t now)
     conn->bytes_seen = bytes;
 }
 
+/// Between requests, or before the first byte of the first.
+static bool is_idle(const srv_conn *conn)
+{
+    return conn->state == SRV_CONN_IDLE ||
+           (conn->state == SRV_CONN_RECEIVING && conn->is_tcp && bytes_received(conn) == 0);
+}
+
 static void cut(srv_conn *conn)
 {
     shutdown(conn->fd, SHUT_RDWR); // libmicrohttpd sees the end and cleans up
@@ -156,7 +163,7 @@ void srv__conns_sweep(srv_thread *thread, uint64_t now)
         if (conn->state == SRV_CONN_IDLE) {
             watch_idle(thread, conn, now);
         }
-        if (conn->state == SRV_CONN_IDLE && close_idle) {
+        if (close_idle && is_idle(conn)) {
             cut(conn);
         } else if (conn->deadline_ns != 0 && now >= conn->deadline_ns) {
             if (conn->state != SRV_CONN_IDLE) {

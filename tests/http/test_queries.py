@@ -62,13 +62,16 @@ class Path(ServerCase):
         self.assertFalse(a.get("points"))
 
     def test_limits_end_the_search(self):
-        whole = self.query("bend", "path", start=BEND_START, end=BEND_END)
-        for limit in ({"max_length": 10}, {"max_nodes": 1}):
+        ends = {"start": [0.5, 0, 0.5], "end": [23.5, 0, 23.5], "snap": 3}
+        whole = self.query("maze", "path", **ends)
+        self.assertEqual(whole["status"], "complete")
+        for limit in ({"max_length": whole["length"] * 0.9}, {"max_nodes": 3}):
             with self.subTest(limit):
-                a = self.query("bend", "path", start=BEND_START, end=BEND_END, **limit)
+                a = self.query("maze", "path", **ends, **limit)
                 self.assertEqual(a["status"], "limit")
-        a = self.query("bend", "path", start=BEND_START, end=BEND_END, max_length=14, max_nodes=1000)
-        self.assertEqual(a, whole)
+                self.assertLess(a["length"], whole["length"])
+                self.assertGreater(a["remaining"], 0)
+        self.assertEqual(self.query("maze", "path", **ends, max_length=whole["length"] * 1.01, max_nodes=100000), whole)
 
 
 class Places(ServerCase):
@@ -220,8 +223,8 @@ class Batch(ServerCase):
         self.assertEqual(height["height"], 0)
 
     def test_defaults_hold_where_a_query_says_nothing(self):
-        a = self.query("room", "batch", defaults={"type": "nearest", "snap": 0.5},
-                       queries=[{"point": [11, 0, 5]}, {"point": [11, 0, 5], "snap": 2}])
+        a = self.query("room", "batch", defaults={"snap": 0.5},
+                       queries=[{"type": "nearest", "point": [11, 0, 5]}, {"type": "nearest", "point": [11, 0, 5], "snap": 2}])
         self.assertEqual([r["status"] for r in a["results"]], ["none", "found"])
 
     def test_same_answers_as_single_queries(self):

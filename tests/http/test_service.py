@@ -1,5 +1,6 @@
 """The calls about the service itself."""
 import json
+import os
 
 from harness import meshes
 from harness.case import ServerCase
@@ -24,6 +25,8 @@ class Service(ServerCase):
         self.server.until(lambda: self.ask("GET", "/healthz").json()["status"] != "ok", "the failure")
         self.assertIn("bad", self.ask("GET", "/healthz").body.decode())
         self.assertEqual(self.ask("GET", "/readyz").status, 200)
+        os.unlink(self.server.path("bad.json"))
+        self.server.until(lambda: self.ask("GET", "/healthz").json()["status"] == "ok", "health")
 
     def test_the_page(self):
         a = self.ask("GET", "/", headers=[("Accept", "text/html")])

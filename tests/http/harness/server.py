@@ -78,7 +78,7 @@ class Server:
             arguments += ["--meshes", self.folder]
         self.log = open(os.path.join(self.home, "stderr"), "ab+")
         self.process = subprocess.Popen(arguments + self.options, env=environment(self.env), stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, stderr=self.log)
+                                        stdout=subprocess.PIPE, stderr=self.log, bufsize=0)
         self.addresses = [self._listening()]
         if wait:
             try:

@@ -167,7 +167,8 @@ static nav_status add_detail(nav__build *b)
             }
         }
     }
-    b->faces[b->face_count] = (nav__face){b->corner_count, b->tri_count, NAV_NONE, NAV_NONE};
+    b->faces[b->face_count] = (nav__face){
+        .first_corner = b->corner_count, .first_tri = b->tri_count, .cell = NAV_NONE, .polygon = NAV_NONE};
     return NAV_OK;
 }
 

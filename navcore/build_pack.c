@@ -144,6 +144,25 @@ static void grow_bounds(nav_mesh *m, const float *p)
     }
 }
 
+static void fill_face_bounds(nav_mesh *m)
+{
+    nav__face *faces = (nav__face *)m->faces;
+    float side = fmaxf(m->max[0] - m->min[0], m->max[2] - m->min[2]);
+    m->bound_inverse = 65536 / side;
+    for (uint32_t f = 0; f < m->face_count; f++) {
+        faces[f].low_x = faces[f].low_z = UINT16_MAX;
+        faces[f].high_x = faces[f].high_z = 0;
+        for (uint32_t k = faces[f].first_corner; k < faces[f + 1].first_corner; k++) {
+            const float *p = &m->points[3 * (size_t)m->face_corners[k]];
+            uint16_t x = nav__bound_index(m, (double)p[0], m->grid_x), z = nav__bound_index(m, (double)p[2], m->grid_z);
+            faces[f].low_x = x < faces[f].low_x ? x : faces[f].low_x;
+            faces[f].low_z = z < faces[f].low_z ? z : faces[f].low_z;
+            faces[f].high_x = x > faces[f].high_x ? x : faces[f].high_x;
+            faces[f].high_z = z > faces[f].high_z ? z : faces[f].high_z;
+        }
+    }
+}
+
 static void fill_surface(const nav__build *b, const nav__pack *p, nav_mesh *m)
 {
     nav__face *faces = (nav__face *)m->faces;
@@ -170,6 +189,7 @@ static void fill_surface(const nav__build *b, const nav__pack *p, nav_mesh *m)
     for (uint32_t t = 0; t < 3 * b->tri_count; t++) {
         grow_bounds(m, &b->points[3 * (size_t)b->tris[t]]);
     }
+    fill_face_bounds(m);
 }
 
 static void fill_cells(const nav__build *b, const nav__pack *p, nav_mesh *m)

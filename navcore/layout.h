@@ -56,6 +56,7 @@ typedef struct nav__face {
     uint32_t first_tri;    ///< likewise in tris; none: the fan round corner 0
     uint32_t cell;
     uint32_t polygon;      ///< of the file; faces are sorted by it
+    uint16_t low_x, low_z, high_x, high_z; ///< of its corners, by nav__bound_index
 } nav__face;
 
 /// One direction of an off-mesh link, both ends on the surface.
@@ -103,9 +104,10 @@ struct nav_mesh {
     uint32_t ride_count;
 
     /// Uniform grid over the ground plane: cell (i, j), number j * grid_nx + i with i along x, lists the
-    /// faces whose bounds touch it: those from nav__grid_index of their least to that of their greatest
-    /// coordinate on both axes.
+    /// faces that touch it: of those whose least to greatest nav__grid_index on both axes span it, the ones
+    /// that do not surely pass it by.
     float grid_x, grid_z, grid_step, grid_inverse;
+    float bound_inverse;            ///< 65,536ths of the longer side of the ground bounds: the unit of faces' bounds
     uint32_t grid_nx, grid_nz;
     const uint32_t *grid_first;     ///< [grid_nx * grid_nz + 1]
     const uint32_t *grid_faces;
@@ -118,6 +120,13 @@ static inline uint32_t nav__grid_index(double v, float least, float inverse, uin
 {
     double k = (v - (double)least) * (double)inverse;
     return k >= (double)count ? count - 1 : k > 0 ? (uint32_t)k : 0;
+}
+
+/// Coordinate v in the unit of faces' bounds; `least` is grid_x or grid_z. Like the grid's columns, bounds and
+/// what is compared with them must come from this one function.
+static inline uint16_t nav__bound_index(const nav_mesh *m, double v, float least)
+{
+    return (uint16_t)nav__grid_index(v, least, m->bound_inverse, 65536);
 }
 
 static inline uint32_t nav__edge_next(const nav_mesh *m, uint32_t e)

@@ -19,7 +19,12 @@ static const double FARTHEST = 1e150;
 /// Vertical slack in roundings: steep ground turns horizontal rounding into more vertical one.
 static const double STEEPNESS = 8;
 
-/// What is looked for, and the best so far. Everything is relative to the mesh's origin.
+/// A rectangle in the unit of faces' bounds.
+typedef struct window {
+    uint16_t low_x, low_z, high_x, high_z;
+} window;
+
+/// What is looked for. Everything is relative to the mesh's origin.
 typedef struct locator {
     const nav_mesh *m;
     nav__p2 p;
@@ -114,6 +119,19 @@ static bool judge(const locator *s, uint32_t face, nav__p2 at, bool over, candid
     return true;
 }
 
+static window window_around(const nav_mesh *m, nav__p2 low, nav__p2 high)
+{
+    return (window){nav__bound_index(m, low.x, m->grid_x), nav__bound_index(m, low.z, m->grid_z),
+                    nav__bound_index(m, high.x, m->grid_x), nav__bound_index(m, high.z, m->grid_z)};
+}
+
+/// May the face have a point in the window? Most faces of a grid cell are told apart by this alone.
+static bool meets_window(const nav_mesh *m, uint32_t face, const window *w)
+{
+    const nav__face *f = &m->faces[face];
+    return f->low_x <= w->high_x && f->high_x >= w->low_x && f->low_z <= w->high_z && f->high_z >= w->low_z;
+}
+
 // ---- part 1: straight over or under ----------------------------------------------------------------
 
 static void consider_over(const locator *s, uint32_t face, candidate *best)
@@ -135,11 +153,14 @@ static candidate find_over(const locator *s)
     if (!nav__grid_cover(m, low, high, &span)) {
         return best;
     }
+    window here = window_around(m, low, high);
     for (uint32_t j = span.j0; j <= span.j1; j++) {
         size_t row = (size_t)j * m->grid_nx;
         uint32_t first = m->grid_first[row + span.i0], end = m->grid_first[row + span.i1 + 1];
         for (uint32_t k = first; k < end; k++) {
-            consider_over(s, m->grid_faces[k], &best);
+            if (meets_window(m, m->grid_faces[k], &here)) {
+                consider_over(s, m->grid_faces[k], &best);
+            }
         }
     }
     return best;

@@ -139,6 +139,7 @@ nav_status nav__build_rings(nav__build *b);
 nav_status nav__build_faces(nav__build *b);
 nav_status nav__build_join(nav__build *b);
 nav_status nav__build_seams(nav__build *b);
+nav_status nav__build_merge(nav__build *b);
 nav_status nav__build_grid(nav__build *b);
 nav_status nav__build_links(nav__build *b);
 nav_status nav__build_graph(nav__build *b);

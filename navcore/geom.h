@@ -21,6 +21,9 @@ static inline double nav__dist(nav__p2 a, nav__p2 b)
 /// The exact sign and a good value where the fast one is in doubt.
 double nav__orient_exact(nav__p2 a, nav__p2 b, nav__p2 c);
 
+/// Below this part of its products' sizes the sign of a double 2 x 2 determinant is in doubt.
+#define NAV__ORIENT_BOUND 3.3306690738754716e-16
+
 /// Twice the signed area of abc: > 0 when c lies left of a -> b (x right, z up). The sign is exact for
 /// any finite doubles (Shewchuk, "Adaptive Precision Floating-Point Arithmetic and Fast Robust
 /// Geometric Predicates", 1997, section 4: the static filter, then exact expansions).
@@ -28,7 +31,7 @@ static inline double nav__orient(nav__p2 a, nav__p2 b, nav__p2 c)
 {
     double l = (b.x - a.x) * (c.z - a.z), r = (b.z - a.z) * (c.x - a.x);
     double det = l - r;
-    double bound = 3.3306690738754716e-16 * (fabs(l) + fabs(r));
+    double bound = NAV__ORIENT_BOUND * (fabs(l) + fabs(r));
     return det > bound || -det > bound ? det : nav__orient_exact(a, b, c);
 }
 

@@ -11,7 +11,7 @@
 typedef struct walk {
     const nav_mesh *m;
     const nav_filter *filter;
-    nav__p2 start, end;
+    nav__p2 start, end, way; ///< way: end - start, rounded
 } walk;
 
 /// Where the ray leaves a cell.
@@ -21,12 +21,18 @@ typedef struct way_out {
 } way_out;
 
 /// > 0: v lies left of the ray. Exact sign.
-static double side(const walk *w, nav__p2 v) { return nav__orient(w->start, w->end, v); }
+static inline double side(const walk *w, nav__p2 v)
+{
+    // nav__orient with the differences that all vertices share taken once.
+    double l = w->way.x * (v.z - w->start.z), r = w->way.z * (v.x - w->start.x);
+    double det = l - r, bound = NAV__ORIENT_BOUND * (fabs(l) + fabs(r));
+    return det > bound || -det > bound ? det : nav__orient_exact(w->start, w->end, v);
+}
 
 /// Of two positions on the ray's line: does b lie further along than a? Exact.
 static bool is_ahead(const walk *w, nav__p2 a, nav__p2 b)
 {
-    double dx = w->end.x - w->start.x, dz = w->end.z - w->start.z;
+    double dx = w->way.x, dz = w->way.z;
     if (fabs(dx) >= fabs(dz)) {
         return dx > 0 ? b.x > a.x : b.x < a.x;
     }
@@ -40,6 +46,27 @@ static uint32_t open_twin(const walk *w, uint32_t e)
     return twin != NAV_NONE && nav__passes(w->m, w->filter, w->m->edge_cell[twin]) ? twin : NAV_NONE;
 }
 
+/// The way out of a cell that the ray entered through the middle of half-edge e: on from its right end,
+/// anticlockwise, to the first vertex that is not on the right any more.
+static way_out find_exit_from(const walk *w, uint32_t cell, uint32_t e)
+{
+    const nav_mesh *m = w->m;
+    uint32_t first = m->cells[cell].first_edge, end = m->cells[cell + 1].first_edge;
+    uint32_t right = e + 1 == end ? first : e + 1;
+    for (;;) {
+        uint32_t next = right + 1 == end ? first : right + 1;
+        double s = side(w, nav__edge_from(m, next));
+        if (s > 0 || next == e) {
+            return (way_out){right, false};
+        }
+        if (s == 0) {
+            return (way_out){next, true};
+        }
+        right = next;
+    }
+}
+
+/// The way out of a cell that the ray starts in or entered by a vertex.
 /// @return false when the ray's line does not meet the cell at all
 static bool find_exit(const walk *w, uint32_t cell, way_out *out)
 {
@@ -156,7 +183,7 @@ static nav__p2 exit_point(const walk *w, way_out out)
 /// told, for floors that are not what they claim, it is one across the ray.)
 static nav__walk_end stopped_at(const walk *w, uint32_t cell, nav__p2 point, const uint32_t walls[2])
 {
-    nav__p2 d = nav__sub(w->end, w->start);
+    nav__p2 d = w->way;
     double all = nav__dot(d, d), length = sqrt(all);
     nav__p2 normal = {-d.x / length, -d.z / length};
     double squarest = -INFINITY;
@@ -205,12 +232,10 @@ static bool note_cell(trace *tr, uint32_t cell, nav__p2 to, bool last)
 static bool walk_from(const walk *w, uint32_t cell, trace *tr, nav__walk_end *end)
 {
     const nav_mesh *m = w->m;
+    way_out out = {NAV_NONE, false};
+    bool known = find_exit(w, cell, &out);
     // Each step leaves a cell for good; the bound is for meshes whose floors are not what they claim.
-    for (uint32_t steps = 0; steps <= m->edge_count; steps++) {
-        way_out out = {NAV_NONE, false};
-        if (!find_exit(w, cell, &out)) {
-            break;
-        }
+    for (uint32_t steps = 0; known && steps <= m->edge_count; steps++) {
         if (ends_before(w, out)) {
             *end = (nav__walk_end){.clear = true, .cell = cell, .point = w->end, .t = 1};
             return note_cell(tr, cell, w->end, true);
@@ -225,6 +250,11 @@ static bool walk_from(const walk *w, uint32_t cell, trace *tr, nav__walk_end *en
             return false;
         }
         cell = m->edge_cell[next];
+        if (out.at_vertex) {
+            known = find_exit(w, cell, &out);
+        } else {
+            out = find_exit_from(w, cell, next);
+        }
     }
     *end = stopped_at(w, cell, w->start, (uint32_t[2]){NAV_NONE, NAV_NONE});
     return note_cell(tr, cell, w->start, true);
@@ -233,7 +263,7 @@ static bool walk_from(const walk *w, uint32_t cell, trace *tr, nav__walk_end *en
 bool nav__walk_leg(const nav_mesh *m, const nav_filter *filter, const uint32_t *cells, uint32_t cell_count, nav__p2 a,
                    nav__p2 b, nav__visit_fn *visit, void *ctx, nav__walk_end *end)
 {
-    walk w = {m, filter, a, b};
+    walk w = {m, filter, a, b, nav__sub(b, a)};
     uint32_t best = NAV_NONE;
     for (uint32_t i = 0; i < cell_count && (best == NAV_NONE || !end->clear); i++) {
         trace silent = {.visit = NULL};

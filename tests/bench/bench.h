@@ -1,0 +1,70 @@
+/// What the parts of the benchmarks share: meshes, questions, times and the report.
+#ifndef BENCH_H
+#define BENCH_H
+
+extern "C" {
+#include "nav_query.h"
+#include "poly_mesh.h"
+#include "rng.h"
+}
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// A question: a path's two ends, or a ray's; `start` alone for nearest.
+struct bench_pair {
+    nav_vec start, end;
+};
+
+/// One mesh to measure on.
+struct bench_case {
+    std::string name;
+    poly_mesh mesh{};              ///< linked; deinit by whoever made it
+    double tile = 0;               ///< side of the peer's tiles; 0: one tile
+    std::vector<bench_pair> paths; ///< both ends on the surface
+    std::vector<bench_pair> rays;  ///< start on the surface
+    std::vector<bench_pair> spots; ///< start near the surface
+};
+
+/// Seconds since some moment.
+double bench_now();
+
+/// Microseconds of many questions. Each entry is the best of several rounds, or the mean of a small group of
+/// questions where one alone is too short for the clock.
+struct bench_times {
+    std::vector<double> best;
+    void note(size_t entry, double us);
+    double mean() const;
+    double quantile(double share) const; ///< 0.5: the median
+};
+
+/// Prints a line at once and keeps it for the JSON file.
+class bench_report
+{
+  public:
+    explicit bench_report(std::string json_path) : path(std::move(json_path))
+    {
+    }
+    void heading(const std::string &text);
+    /// mean, p50 and p99 of both, and the ratio of the means. `peer` may be null.
+    void times(const char *bench, const bench_case &c, const bench_times &ours, const bench_times *peer,
+               const std::string &note);
+    /// One number of both.
+    void value(const char *bench, const bench_case &c, double ours, double peer, const char *unit,
+               const std::string &note);
+    /// Writes the JSON file. @return false when it cannot
+    bool save() const;
+
+  private:
+    void add(const std::string &bench, const std::string &name, double ours, double peer, const char *unit);
+    std::string path, json;
+};
+
+/// Makes the cases one by one, so that only one is in memory: terrains of growing size, then the .mesh maps
+/// where the conformance set is present.
+/// @return false when there is none with this number
+bool bench_make_case(size_t number, bench_case &c, std::string &skipped);
+
+#endif

@@ -1,0 +1,256 @@
+/// Times of navd's core beside Detour's, in one process, on the same polygons and the same questions.
+///
+///     bench_detour [--json FILE] [--only TEXT] [--ours]
+///
+/// --only keeps the cases whose name contains TEXT, --ours leaves the peer out (for profiling).
+/// Every question is asked in several rounds by turns, and its best time counts: on a busy machine that is the
+/// nearest to what the code needs.
+#include "peer.h"
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+
+namespace
+{
+
+constexpr int ROUNDS = 3;
+constexpr size_t GROUP = 16;        ///< short questions are timed by the group
+constexpr double PATH_SECONDS = 20; ///< no further round once both sides have taken this long
+
+/// navd's side of a case.
+struct own_side {
+    nav_mesh *mesh = nullptr;
+    nav_query *query = nullptr;
+    nav_mesh_info info{};
+    double seconds = 0;
+
+    bool build(const bench_case &c)
+    {
+        nav_soup soup;
+        nav_soup_init(&soup, nullptr);
+        nav_error error;
+        std::snprintf(error.message, sizeof error.message, "out of memory");
+        bool done = poly_mesh_to_soup(&c.mesh, &soup, false, 0) == NAV_OK;
+        double before = bench_now();
+        done = done && nav_mesh_build(&soup, nullptr, nullptr, &mesh, nullptr, &error) == NAV_OK;
+        seconds = bench_now() - before;
+        nav_soup_deinit(&soup);
+        query = nav_query_create(nullptr);
+        if (!done || !query) {
+            std::printf("%s: %s\n", c.name.c_str(), error.message);
+            return false;
+        }
+        nav_mesh_get_info(mesh, &info);
+        return true;
+    }
+
+    ~own_side()
+    {
+        nav_query_destroy(query);
+        nav_mesh_destroy(mesh);
+    }
+};
+
+/// Asks every question of a list in groups; `ask(i)` answers question i.
+template <typename Ask> void time_groups(bench_times &times, size_t count, Ask ask)
+{
+    for (size_t first = 0; first < count; first += GROUP) {
+        size_t last = first + GROUP < count ? first + GROUP : count;
+        double before = bench_now();
+        for (size_t i = first; i < last; i++) {
+            ask(i);
+        }
+        times.note(first / GROUP, 1e6 * (bench_now() - before) / (double)(last - first));
+    }
+}
+
+std::string text(const char *format, double a, double b = 0, double c = 0, double d = 0)
+{
+    char out[256];
+    std::snprintf(out, sizeof out, format, a, b, c, d);
+    return out;
+}
+
+void bench_nearest(bench_report &report, const bench_case &c, own_side &own, detour_peer *peer)
+{
+    nav_snap snap = nav_snap_default();
+    bench_times ours, theirs;
+    std::vector<nav_vec> own_point(c.spots.size()), peer_point(c.spots.size());
+    std::vector<char> own_found(c.spots.size()), peer_found(c.spots.size());
+    for (int round = 0; round < ROUNDS; round++) {
+        time_groups(ours, c.spots.size(), [&](size_t i) {
+            nav_place place;
+            own_found[i] = nav_query_nearest(own.query, own.mesh, c.spots[i].start, &snap, &place);
+            own_point[i] = place.point;
+        });
+        if (peer) {
+            time_groups(theirs, c.spots.size(),
+                        [&](size_t i) { peer_found[i] = peer->nearest(c.spots[i].start, peer_point[i]); });
+        }
+    }
+    size_t differ = 0;
+    for (size_t i = 0; peer && i < c.spots.size(); i++) {
+        nav_vec a = own_point[i], b = peer_point[i];
+        differ += own_found[i] != peer_found[i] ||
+                  (own_found[i] && std::hypot(std::hypot(a.x - b.x, a.z - b.z), a.y - b.y) > 1e-2);
+    }
+    report.times("nearest", c, ours, peer ? &theirs : nullptr,
+                 text("%.0f asked, %.0f answered otherwise", (double)c.spots.size(), (double)differ));
+}
+
+void bench_raycast(bench_report &report, const bench_case &c, own_side &own, detour_peer *peer)
+{
+    nav_snap snap = nav_snap_default();
+    bench_times ours, theirs;
+    std::vector<double> own_t(c.rays.size()), peer_t(c.rays.size());
+    for (int round = 0; round < ROUNDS; round++) {
+        time_groups(ours, c.rays.size(), [&](size_t i) {
+            nav_ray ray;
+            nav_query_raycast(own.query, own.mesh, c.rays[i].start, c.rays[i].end, &snap, false, &ray);
+            own_t[i] = ray.status == NAV_RAY_START_OFF_MESH ? -1 : ray.t;
+        });
+        if (peer) {
+            time_groups(theirs, c.rays.size(), [&](size_t i) { peer_t[i] = peer->raycast(c.rays[i]); });
+        }
+    }
+    size_t differ = 0;
+    for (size_t i = 0; peer && i < c.rays.size(); i++) {
+        differ += std::fabs(own_t[i] - peer_t[i]) > 1e-3;
+    }
+    report.times("raycast", c, ours, peer ? &theirs : nullptr,
+                 text("%.0f asked, %.0f stopped elsewhere", (double)c.rays.size(), (double)differ));
+}
+
+double ground_length(const nav_path &path)
+{
+    double length = 0;
+    for (uint32_t i = 0; i + 1 < path.point_count; i++) {
+        length += std::hypot(path.points[i + 1].x - path.points[i].x, path.points[i + 1].z - path.points[i].z);
+    }
+    return length;
+}
+
+/// What came of the paths of one case, pair by pair.
+struct path_tally {
+    size_t own = 0, own_partial = 0, peer = 0, starved = 0, longer = 0, equal = 0, shorter = 0;
+    double excess = 0; ///< sum over pairs that both answered, of the peer's length over ours
+
+    void note(bool own_complete, double own_length, bool own_off, const peer_path *other)
+    {
+        own += own_complete;
+        own_partial += !own_complete && !own_off;
+        if (!other) {
+            return;
+        }
+        peer += other->complete;
+        starved += other->starved;
+        if (own_complete && other->complete) {
+            double slack = 1e-4 + 1e-5 * own_length;
+            longer += other->ground > own_length + slack;
+            shorter += other->ground < own_length - slack;
+            equal += std::fabs(other->ground - own_length) <= slack;
+            excess += other->ground - own_length > slack ? (other->ground - own_length) / own_length : 0;
+        }
+    }
+
+    std::string tell(size_t pairs) const
+    {
+        size_t both = longer + equal + shorter;
+        char out[256];
+        std::snprintf(
+            out, sizeof out,
+            "%zu pairs: navd %zu complete, %zu partial; Detour %zu complete, %zu out of nodes; its path longer %zu, "
+            "equal %zu, shorter %zu; %.2f %% longer on average",
+            pairs, own, own_partial, peer, starved, longer, equal, shorter, both ? 100 * excess / (double)both : 0);
+        return out;
+    }
+};
+
+void bench_path(bench_report &report, const bench_case &c, own_side &own, detour_peer *peer)
+{
+    nav_path_options options = nav_path_options_default();
+    bench_times ours, theirs;
+    path_tally tally;
+    double started = bench_now();
+    for (int round = 0; round < ROUNDS && (round == 0 || bench_now() - started < PATH_SECONDS); round++) {
+        for (size_t i = 0; i < c.paths.size(); i++) {
+            nav_path path;
+            double before = bench_now();
+            nav_query_path(own.query, own.mesh, c.paths[i].start, c.paths[i].end, &options, &path);
+            double between = bench_now();
+            ours.note(i, 1e6 * (between - before));
+            peer_path other;
+            if (peer) {
+                other = peer->path(c.paths[i]);
+                theirs.note(i, 1e6 * (bench_now() - between));
+            }
+            if (round == 0) {
+                bool off = path.status == NAV_PATH_START_OFF_MESH || path.status == NAV_PATH_END_OFF_MESH;
+                tally.note(path.status == NAV_PATH_COMPLETE, ground_length(path), off, peer ? &other : nullptr);
+            }
+        }
+    }
+    report.times("path", c, ours, peer ? &theirs : nullptr, tally.tell(c.paths.size()));
+}
+
+bool bench_one(bench_report &report, const bench_case &c, bool alone)
+{
+    own_side own;
+    if (!own.build(c)) {
+        return false;
+    }
+    detour_peer peer;
+    std::string why = "left out";
+    bool with_peer = !alone && peer.build(c, why);
+    report.heading(c.name + ": " +
+                   text("%.0f polygons, %.0f search cells, %.0f islands; Detour ", own.info.polygons, own.info.cells,
+                        own.info.islands) +
+                   (with_peer ? text("%.0f polygons, pool of %.0f nodes", peer.polygons(), peer.pool()) : why));
+    detour_peer *other = with_peer ? &peer : nullptr;
+    bench_nearest(report, c, own, other);
+    bench_raycast(report, c, own, other);
+    bench_path(report, c, own, other);
+    report.value("memory", c, (double)own.info.memory_bytes / own.info.polygons,
+                 with_peer ? peer.bytes() / own.info.polygons : NAN, "B/polygon", "");
+    report.value("build", c, 1e3 * own.seconds, with_peer ? 1e3 * peer.build_seconds() : NAN, "ms",
+                 "from polygons; Detour is told neighbours, navd finds them");
+    return true;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    const char *json = "build/bench.json", *only = "";
+    bool alone = false;
+    for (int i = 1; i < argc; i++) {
+        if (std::strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
+            json = argv[++i];
+        } else if (std::strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
+            only = argv[++i];
+        } else if (std::strcmp(argv[i], "--ours") == 0) {
+            alone = true;
+        } else {
+            std::fprintf(stderr, "usage: bench_detour [--json FILE] [--only TEXT] [--ours]\n");
+            return 2;
+        }
+    }
+    bench_report report(json);
+    bool fine = true;
+    bench_case c;
+    std::string skipped;
+    for (size_t n = 0; bench_make_case(n, c, skipped); n++) {
+        if (!skipped.empty()) {
+            std::printf("%s\n", skipped.c_str());
+        } else if (c.name.find(only) != std::string::npos) {
+            fine = bench_one(report, c, alone) && fine;
+        }
+        poly_mesh_deinit(&c.mesh);
+    }
+    if (!report.save()) {
+        std::fprintf(stderr, "cannot write %s\n", json);
+        return 1;
+    }
+    return fine ? 0 : 1;
+}

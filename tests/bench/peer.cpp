@@ -1,0 +1,269 @@
+#include "peer.h"
+
+#include <DetourAlloc.h>
+#include <DetourNavMeshBuilder.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+namespace
+{
+
+constexpr int MOST_CORNERS = 6;
+constexpr unsigned short NOTHING = 0xFFFF;
+constexpr int MOST_NODES = 65535;
+const float HALF_EXTENTS[3] = {2, 4, 2};
+
+struct bounds {
+    double min[3] = {INFINITY, INFINITY, INFINITY}, max[3] = {-INFINITY, -INFINITY, -INFINITY};
+};
+
+bounds bounds_of(const poly_mesh &m)
+{
+    bounds b;
+    for (uint32_t v = 0; v < m.vertex_count; v++) {
+        for (int a = 0; a < 3; a++) {
+            b.min[a] = std::min(b.min[a], m.vertices[3 * (size_t)v + (size_t)a]);
+            b.max[a] = std::max(b.max[a], m.vertices[3 * (size_t)v + (size_t)a]);
+        }
+    }
+    return b;
+}
+
+/// The smallest power of two, at least 1/64, of which 65,534 reach over `extent`.
+double quantum(double extent)
+{
+    double step = 1.0 / 64;
+    while (extent / step > 65534) {
+        step *= 2;
+    }
+    return step;
+}
+
+bool is_multiple(double value, double step)
+{
+    return std::fabs(value / step - std::round(value / step)) < 1e-9;
+}
+
+void copy(float *out, nav_vec p)
+{
+    out[0] = (float)p.x;
+    out[1] = (float)p.y;
+    out[2] = (float)p.z;
+}
+
+/// Detour's code for an edge on the tile's side (0 -x, 1 +z, 2 +x, 3 -z), 0xF for a wall.
+unsigned short outer_edge(const double *a, const double *b, const float *min, const float *max, bool tiled)
+{
+    if (!tiled) {
+        return NOTHING;
+    }
+    if (a[0] == min[0] && b[0] == min[0]) {
+        return 0x8000 | 0;
+    }
+    if (a[2] == max[2] && b[2] == max[2]) {
+        return 0x8000 | 1;
+    }
+    if (a[0] == max[0] && b[0] == max[0]) {
+        return 0x8000 | 2;
+    }
+    return a[2] == min[2] && b[2] == min[2] ? 0x8000 | 3 : NOTHING;
+}
+
+} // namespace
+
+bool detour_peer::add_tile(const poly_mesh &m, const std::vector<uint32_t> &polygons, const float *min,
+                           const float *max, int x, int z, double step, double height_step, bool tiled,
+                           std::string &why)
+{
+    std::map<uint32_t, unsigned short> local;
+    std::map<uint32_t, unsigned short> number;
+    std::vector<unsigned short> vertices, polys(polygons.size() * 2 * MOST_CORNERS, NOTHING);
+    for (size_t i = 0; i < polygons.size(); i++) {
+        number[polygons[i]] = (unsigned short)i;
+    }
+    for (size_t i = 0; i < polygons.size(); i++) {
+        uint32_t p = polygons[i], size = poly_mesh_size(&m, p), first = m.first[p];
+        unsigned short *corner = &polys[i * 2 * MOST_CORNERS], *neighbour = corner + MOST_CORNERS;
+        for (uint32_t k = 0; k < size; k++) { // Detour's polygons run the other way
+            uint32_t v = m.corners[first + size - 1 - k], edge = (2 * size - 2 - k) % size;
+            const double *at = &m.vertices[3 * (size_t)v];
+            auto known = local.find(v);
+            if (known == local.end()) {
+                known = local.emplace(v, (unsigned short)local.size()).first;
+                double steps[3] = {(at[0] - min[0]) / step, (at[1] - min[1]) / height_step, (at[2] - min[2]) / step};
+                for (double s : steps) {
+                    vertices.push_back((unsigned short)std::lround(s));
+                }
+            }
+            corner[k] = known->second;
+            uint32_t other = m.neighbours[first + edge];
+            auto inside = other == NAV_NONE ? number.end() : number.find(other);
+            const double *a = poly_mesh_corner(&m, p, edge), *b = poly_mesh_corner(&m, p, edge + 1);
+            neighbour[k] = inside != number.end() ? inside->second
+                           : other == NAV_NONE    ? NOTHING
+                                                  : outer_edge(a, b, min, max, tiled);
+        }
+    }
+    if (local.size() >= NOTHING || polygons.size() >= 0x7FFF) {
+        why = "more than 16 bits of vertices or 15 of polygons in one tile";
+        return false;
+    }
+    std::vector<unsigned char> areas(polygons.size(), 0);
+    std::vector<unsigned short> flags(polygons.size(), 1);
+    dtNavMeshCreateParams params;
+    std::memset(&params, 0, sizeof params);
+    params.verts = vertices.data();
+    params.vertCount = (int)local.size();
+    params.polys = polys.data();
+    params.polyAreas = areas.data();
+    params.polyFlags = flags.data();
+    params.polyCount = (int)polygons.size();
+    params.nvp = MOST_CORNERS;
+    params.walkableHeight = 2;
+    params.walkableClimb = 0.5f;
+    params.tileX = x;
+    params.tileY = z;
+    std::memcpy(params.bmin, min, sizeof params.bmin);
+    std::memcpy(params.bmax, max, sizeof params.bmax);
+    params.cs = (float)step;
+    params.ch = (float)height_step;
+    params.buildBvTree = true;
+    unsigned char *data = nullptr;
+    int bytes = 0;
+    double before = bench_now();
+    if (!dtCreateNavMeshData(&params, &data, &bytes) ||
+        dtStatusFailed(mesh->addTile(data, bytes, DT_TILE_FREE_DATA, 0, nullptr))) {
+        why = "Detour refuses the tile";
+        return false;
+    }
+    seconds += bench_now() - before;
+    memory += bytes;
+    return true;
+}
+
+bool detour_peer::build(const bench_case &c, std::string &why)
+{
+    poly_mesh m;
+    poly_mesh_init(&m);
+    for (uint32_t v = 0; v < c.mesh.vertex_count; v++) {
+        const double *at = &c.mesh.vertices[3 * (size_t)v];
+        poly_mesh_add_vertex(&m, at[0], at[1], at[2]);
+    }
+    for (uint32_t p = 0; p < c.mesh.poly_count; p++) {
+        poly_mesh_add_polygon(&m, &c.mesh.corners[c.mesh.first[p]], poly_mesh_size(&c.mesh, p));
+    }
+    poly_mesh_limit_corners(&m, MOST_CORNERS);
+    poly_mesh_link(&m);
+    polygon_count = m.poly_count;
+    bounds b = bounds_of(m);
+    double side = c.tile > 0 ? c.tile : std::max(b.max[0] - b.min[0], b.max[2] - b.min[2]);
+    double step = quantum(side), height_step = quantum(b.max[1] - b.min[1]);
+    bool fits = true;
+    for (uint32_t v = 0; v < m.vertex_count && fits; v++) {
+        const double *at = &m.vertices[3 * (size_t)v];
+        fits = is_multiple(at[0] - b.min[0], step) && is_multiple(at[2] - b.min[2], step) &&
+               is_multiple(at[1] - b.min[1], height_step);
+    }
+    if (!fits) {
+        why = "coordinates do not fit in 16 bits";
+        poly_mesh_deinit(&m);
+        return false;
+    }
+    int nx = (int)std::ceil((b.max[0] - b.min[0]) / side), nz = (int)std::ceil((b.max[2] - b.min[2]) / side);
+    nx = std::max(nx, 1);
+    nz = std::max(nz, 1);
+    std::vector<std::vector<uint32_t>> tiles((size_t)nx * (size_t)nz);
+    size_t most = 1;
+    for (uint32_t p = 0; p < m.poly_count; p++) {
+        double x = 0, z = 0;
+        for (uint32_t k = 0; k < poly_mesh_size(&m, p); k++) {
+            x += poly_mesh_corner(&m, p, k)[0] / poly_mesh_size(&m, p);
+            z += poly_mesh_corner(&m, p, k)[2] / poly_mesh_size(&m, p);
+        }
+        int i = std::min(nx - 1, (int)((x - b.min[0]) / side)), j = std::min(nz - 1, (int)((z - b.min[2]) / side));
+        tiles[(size_t)j * (size_t)nx + (size_t)i].push_back(p);
+        most = std::max(most, tiles[(size_t)j * (size_t)nx + (size_t)i].size());
+    }
+    dtNavMeshParams params;
+    std::memset(&params, 0, sizeof params);
+    for (int a = 0; a < 3; a++) {
+        params.orig[a] = (float)b.min[a];
+    }
+    params.tileWidth = params.tileHeight = (float)side;
+    params.maxTiles = nx * nz;
+    params.maxPolys = (int)most;
+    mesh.reset(dtAllocNavMesh());
+    if (dtStatusFailed(mesh->init(&params))) {
+        why = "Detour refuses the mesh";
+        poly_mesh_deinit(&m);
+        return false;
+    }
+    memory += (double)sizeof(dtMeshTile) * params.maxTiles;
+    bool done = true;
+    for (int j = 0; j < nz && done; j++) {
+        for (int i = 0; i < nx && done; i++) {
+            const std::vector<uint32_t> &list = tiles[(size_t)j * (size_t)nx + (size_t)i];
+            float min[3] = {(float)(b.min[0] + i * side), (float)b.min[1], (float)(b.min[2] + j * side)};
+            float max[3] = {(float)(min[0] + side), (float)b.max[1], (float)(min[2] + side)};
+            done = list.empty() || add_tile(m, list, min, max, i, j, step, height_step, nx * nz > 1, why);
+        }
+    }
+    poly_mesh_deinit(&m);
+    // As many nodes as there are polygons can be used; a larger pool only takes longer to clear.
+    node_pool = (int)std::min<uint32_t>(MOST_NODES, std::max<uint32_t>(256, polygon_count));
+    query.reset(dtAllocNavMeshQuery());
+    corridor.resize(MOST_NODES);
+    straight.resize(3 * (size_t)MOST_NODES);
+    return done && dtStatusSucceed(query->init(mesh.get(), node_pool));
+}
+
+bool detour_peer::nearest(nav_vec p, nav_vec &out)
+{
+    float at[3], point[3];
+    dtPolyRef ref = 0;
+    copy(at, p);
+    query->findNearestPoly(at, HALF_EXTENTS, &filter, &ref, point);
+    out = {point[0], point[1], point[2]};
+    return ref != 0;
+}
+
+double detour_peer::raycast(const bench_pair &ray)
+{
+    float start[3], end[3], point[3], t = 0, normal[3];
+    dtPolyRef ref = 0;
+    copy(start, ray.start);
+    copy(end, ray.end);
+    query->findNearestPoly(start, HALF_EXTENTS, &filter, &ref, point);
+    if (!ref) {
+        return -1;
+    }
+    query->raycast(ref, point, end, &filter, &t, normal, nullptr, nullptr, 0);
+    return std::min(1.0, (double)t);
+}
+
+peer_path detour_peer::path(const bench_pair &pair)
+{
+    float start[3], end[3], from[3], to[3];
+    dtPolyRef first = 0, last = 0;
+    peer_path answer;
+    copy(start, pair.start);
+    copy(end, pair.end);
+    query->findNearestPoly(start, HALF_EXTENTS, &filter, &first, from);
+    query->findNearestPoly(end, HALF_EXTENTS, &filter, &last, to);
+    if (!first || !last) {
+        return answer;
+    }
+    int count = 0, points = 0;
+    dtStatus status = query->findPath(first, last, from, to, &filter, corridor.data(), &count, (int)corridor.size());
+    answer.complete = dtStatusSucceed(status) && count > 0 && corridor[(size_t)count - 1] == last;
+    answer.starved = dtStatusDetail(status, DT_OUT_OF_NODES);
+    query->findStraightPath(from, to, corridor.data(), count, straight.data(), nullptr, nullptr, &points, MOST_NODES);
+    for (int i = 0; i + 1 < points; i++) {
+        const float *a = &straight[3 * (size_t)i];
+        answer.ground += std::hypot((double)a[3] - a[0], (double)a[5] - a[2]);
+    }
+    return answer;
+}

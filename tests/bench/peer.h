@@ -1,0 +1,76 @@
+/// Detour on the same polygons.
+#ifndef BENCH_PEER_H
+#define BENCH_PEER_H
+
+#include "bench.h"
+
+#include <DetourNavMesh.h>
+#include <DetourNavMeshQuery.h>
+
+#include <memory>
+
+/// How a path came out.
+struct peer_path {
+    bool complete = false; ///< leads to the end's polygon
+    bool starved = false;  ///< the node pool ran out
+    double ground = 0;     ///< length on the ground plane
+};
+
+class detour_peer
+{
+  public:
+    /// Makes tiles of Detour's own data from the polygons, cut to at most 6 corners. Coordinates must be multiples of
+    /// 1/64, or of the power of two at which a whole map of one tile fits in 16 bits.
+    /// @return false, with the reason in `why`, when they do not fit
+    bool build(const bench_case &c, std::string &why);
+
+    bool nearest(nav_vec p, nav_vec &out);
+    /// Location of the start included. @return the share of the way walked; -1 off the mesh
+    double raycast(const bench_pair &ray);
+    /// Location of both ends, search and straight path.
+    peer_path path(const bench_pair &pair);
+
+    double bytes() const
+    {
+        return memory;
+    }
+    double build_seconds() const
+    {
+        return seconds;
+    }
+    uint32_t polygons() const
+    {
+        return polygon_count;
+    }
+    int pool() const
+    {
+        return node_pool;
+    }
+
+  private:
+    struct mesh_free {
+        void operator()(dtNavMesh *m) const
+        {
+            dtFreeNavMesh(m);
+        }
+    };
+    struct query_free {
+        void operator()(dtNavMeshQuery *q) const
+        {
+            dtFreeNavMeshQuery(q);
+        }
+    };
+    bool add_tile(const poly_mesh &m, const std::vector<uint32_t> &polygons, const float *min, const float *max, int x,
+                  int z, double step, double height_step, bool tiled, std::string &why);
+
+    std::unique_ptr<dtNavMesh, mesh_free> mesh;
+    std::unique_ptr<dtNavMeshQuery, query_free> query;
+    dtQueryFilter filter;
+    double memory = 0, seconds = 0;
+    uint32_t polygon_count = 0;
+    int node_pool = 0;
+    std::vector<dtPolyRef> corridor;
+    std::vector<float> straight;
+};
+
+#endif

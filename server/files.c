@@ -168,48 +168,61 @@ static bool write_all(int fd, const char *bytes, size_t size)
     return true;
 }
 
-static bool sync_folder(const char *folder)
+bool srv_file_stage(srv_staged *staged, const char *folder, const char *name, const void *bytes, size_t size,
+                    api_problem *problem)
 {
-    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0) {
-        return false;
-    }
-    // Some file systems cannot sync a folder; then rename is as good as it gets.
-    bool ok = fsync(fd) == 0 || errno == EINVAL || errno == EROFS;
-    close(fd);
-    return ok;
-}
-
-bool srv_file_replace(const char *folder, const char *name, const void *bytes, size_t size, srv_look *look,
-                      api_problem *problem)
-{
-    char path[PATH_MAX], temporary[PATH_MAX];
-    int n = snprintf(temporary, sizeof temporary, "%s/.%s%sXXXXXX", folder, name, TEMPORARY_MARK);
-    if (!join(path, folder, name) || n < 0 || (size_t)n >= sizeof temporary) {
+    *staged = (srv_staged){.fd = -1};
+    int n = snprintf(staged->temporary, sizeof staged->temporary, "%s/.%s%sXXXXXX", folder, name, TEMPORARY_MARK);
+    if (!join(staged->path, folder, name) || n < 0 || (size_t)n >= sizeof staged->temporary) {
         return write_problem(problem, "write", name, ENAMETOOLONG);
     }
-    int fd = mkostemp(temporary, O_CLOEXEC);
+    int fd = mkostemp(staged->temporary, O_CLOEXEC);
     if (fd < 0) {
         return write_problem(problem, "write", name, errno);
     }
-    struct stat st;
+    staged->fd = fd;
     // The lock tells srv_files_clean of another process that this file has a writer.
-    bool ok = flock(fd, LOCK_EX | LOCK_NB) == 0 && fchmod(fd, 0644) == 0 && write_all(fd, bytes, size) &&
-              fsync(fd) == 0 && rename(temporary, path) == 0;
-    if (!ok) {
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fchmod(fd, 0644) == 0 && write_all(fd, bytes, size) && fsync(fd) == 0) {
+        return true;
+    }
+    int error = errno;
+    srv_file_discard(staged);
+    return write_problem(problem, "write", name, error);
+}
+
+bool srv_file_commit(srv_staged *staged, srv_look *look, api_problem *problem)
+{
+    struct stat st;
+    if (rename(staged->temporary, staged->path) != 0) {
         int error = errno;
-        unlink(temporary);
-        close(fd);
-        return write_problem(problem, "write", name, error);
+        srv_file_discard(staged);
+        return write_problem(problem, "put into place", strrchr(staged->path, '/') + 1, error);
     }
-    if (look) {
-        *look = fstat(fd, &st) == 0 ? srv_look_from(&st) : (srv_look){0};
-    }
-    close(fd);
-    if (!sync_folder(folder)) {
-        return write_problem(problem, "sync the folder of", name, errno);
-    }
+    *look = fstat(staged->fd, &st) == 0 ? srv_look_from(&st) : (srv_look){0};
+    close(staged->fd);
+    staged->fd = -1;
     return true;
+}
+
+void srv_file_discard(srv_staged *staged)
+{
+    if (staged->fd >= 0) {
+        unlink(staged->temporary);
+        close(staged->fd);
+        staged->fd = -1;
+    }
+}
+
+bool srv_files_sync(const char *folder, api_problem *problem)
+{
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    // Some file systems cannot sync a folder; then a rename is as good as it gets.
+    bool ok = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL || errno == EROFS);
+    int error = errno;
+    if (fd >= 0) {
+        close(fd);
+    }
+    return ok || write_problem(problem, "sync the folder", folder, error);
 }
 
 bool srv_file_remove(const char *folder, const char *name, api_problem *problem)
@@ -218,10 +231,7 @@ bool srv_file_remove(const char *folder, const char *name, api_problem *problem)
     if (!join(path, folder, name)) {
         return write_problem(problem, "remove", name, ENAMETOOLONG);
     }
-    if (unlink(path) != 0 && errno != ENOENT) {
-        return write_problem(problem, "remove", name, errno);
-    }
-    return sync_folder(folder) || write_problem(problem, "sync the folder of", name, errno);
+    return unlink(path) == 0 || errno == ENOENT || write_problem(problem, "remove", name, errno);
 }
 
 /// "." name ".tmp-" six characters

@@ -3,6 +3,7 @@
 #ifndef SRV_FILES_H
 #define SRV_FILES_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,14 +49,28 @@ srv_read_result srv_file_read(const char *real_folder, const char *name, srv_byt
 /// @return false: no regular file there, or a link that leads out (`outside` is set)
 bool srv_file_look(const char *real_folder, const char *name, srv_look *look, bool *outside);
 
-/// Replaces (or makes) a file: temporary file beside it, fsync, rename, fsync of the folder. After a
-/// crash at any moment the file is the old or the new one, whole.
-/// @param look  may be NULL; the new file's
-/// @return false and a problem: 507 storage_full or 500
-bool srv_file_replace(const char *folder, const char *name, const void *bytes, size_t size, srv_look *look,
-                      api_problem *problem);
+/// A file that has been written whole under a temporary name, ready to take its place.
+typedef struct srv_staged {
+    int fd; ///< holds the lock that tells a live writer; -1: nothing is staged
+    char temporary[PATH_MAX], path[PATH_MAX];
+} srv_staged;
 
-/// Unlinks; a file that is not there is fine. @return false and a problem: 500
+/// Writes the bytes to a temporary file beside `folder`/`name` and fsyncs it.
+/// @return false and a problem (507 storage_full or 500); nothing is left behind
+bool srv_file_stage(srv_staged *staged, const char *folder, const char *name, const void *bytes, size_t size,
+                    api_problem *problem);
+/// Renames it into place: after a crash at any moment the file is the old or the new one, whole. Done for
+/// good after srv_files_sync.
+/// @param look  the new file's
+bool srv_file_commit(srv_staged *staged, srv_look *look, api_problem *problem);
+/// Removes a staged file that was not committed; otherwise nothing.
+void srv_file_discard(srv_staged *staged);
+
+/// Makes renames and removals in the folder last through a power cut.
+bool srv_files_sync(const char *folder, api_problem *problem);
+
+/// Unlinks; a file that is not there is fine. Done for good after srv_files_sync.
+/// @return false and a problem: 500
 bool srv_file_remove(const char *folder, const char *name, api_problem *problem);
 
 /// Removes temporary files that a crash left behind (a live writer holds a lock on its own).

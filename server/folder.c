@@ -160,8 +160,7 @@ void srv__sidecar_name(const char *id, char name[SRV_NAME_MAX])
     snprintf(name, SRV_NAME_MAX, "%.64s%s", id, SRV_SIDECAR_ENDING);
 }
 
-/// The id that a file's name stands for. @return false: no mesh file, or its name makes no id
-static bool id_of(const char *name, char id[NAV_ID_MAX + 1])
+bool srv__folder_id_of(const char *name, char id[NAV_ID_MAX + 1])
 {
     if (name[0] == '.' || strlen(name) >= SRV_NAME_MAX || !api_mesh_known_name(name)) {
         return false;
@@ -207,10 +206,10 @@ static bool collect(srv_folder *folder, candidates *all)
     folder->unreadable = false;
     bool complete = true;
     errno = 0;
-    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+    for (struct dirent *entry = readdir(dir); entry; errno = 0, entry = readdir(dir)) {
         candidate c = {0};
         bool outside = false;
-        if (!id_of(entry->d_name, c.id)) {
+        if (!srv__folder_id_of(entry->d_name, c.id)) {
             continue;
         }
         snprintf(c.name, sizeof c.name, "%s", entry->d_name);
@@ -224,7 +223,6 @@ static bool collect(srv_folder *folder, candidates *all)
         srv__sidecar_name(c.id, sidecar);
         srv_file_look(folder->path, sidecar, &c.look.sidecar, &outside);
         complete = add_candidate(all, &c) && complete;
-        errno = 0;
     }
     complete = complete && errno == 0;
     closedir(dir);
@@ -268,6 +266,9 @@ static void tell_clash(srv_item *item, const candidate *winner, const candidate 
 static bool look_at(srv_folder *folder, srv_item *item, const candidate *c, uint64_t now, bool first)
 {
     item->missing_ns = 0;
+    if (item->writing) {
+        return true;
+    }
     bool same_file = strcmp(item->name, c->name) == 0;
     bool old = first && c->look.mesh.modified_ns < (srv_wall_ms() - OLD_MS) * SRV_NS_PER_MS;
     if (same_file && pairs_equal(&item->taken, &c->look)) {
@@ -298,8 +299,8 @@ static bool look_at(srv_folder *folder, srv_item *item, const candidate *c, uint
 /// An item whose file was not found. Under the lock. @return true: it must be looked at again
 static bool look_at_missing(srv_folder *folder, srv_item *item, uint64_t now)
 {
-    if (item->removing) {
-        return false;
+    if (item->removing || item->writing) {
+        return item->writing;
     }
     if (item->missing_ns == 0) {
         item->missing_ns = now;
@@ -334,13 +335,15 @@ static bool is_candidate(const candidates *all, const char *id)
 bool srv_folder_scan(srv_folder *folder)
 {
     candidates all = {0};
+    bool first = !atomic_load(&folder->scanned), again = false;
+    // Held while looking, too: a file that an upload or deletion is about to make known must not be
+    // judged by a look from before.
+    pthread_mutex_lock(&folder->lock);
     bool complete = collect(folder, &all);
     if (all.count > 0) {
         qsort(all.list, all.count, sizeof *all.list, compare_candidates);
     }
     uint64_t now = srv_now_ns();
-    bool first = !atomic_load(&folder->scanned), again = false;
-    pthread_mutex_lock(&folder->lock);
     for (size_t i = 0; i < all.count; i++) {
         const candidate *c = &all.list[i];
         srv_item *item = srv__folder_find_or_add(folder, c->id);

@@ -27,6 +27,7 @@ typedef struct srv_item {
     uint64_t missing_ns;       ///< since when there is no file; 0: there is
     bool queued;               ///< a load waits in the job queue
     bool removing;             ///< a removal waits in the job queue
+    bool writing;              ///< an upload is being kept: its files are not to be looked at
     bool has_hash;
     uint64_t hash;             ///< of what is served
     bool has_failed_hash;
@@ -60,6 +61,9 @@ void srv__folder_forget(srv_folder *folder, const char *id);
 /// @return false: no memory
 bool srv__folder_queue_load(srv_folder *folder, const char *id, bool first);
 bool srv__folder_queue_removal(srv_folder *folder, const char *id);
+
+/// The id that a file's name stands for. @return false: no mesh file, or its name makes no id
+bool srv__folder_id_of(const char *name, char id[NAV_ID_MAX + 1]);
 
 /// "{id}.meta.json"
 void srv__sidecar_name(const char *id, char name[SRV_NAME_MAX]);

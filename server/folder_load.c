@@ -1,4 +1,6 @@
 // The mesh folder's work on job threads: reading, building, publishing, keeping and removing.
+#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,71 +285,118 @@ char *srv_folder_sidecar(srv_folder *folder, const char *id)
     return srv_file_read(folder->path, name, &bytes, &problem) == SRV_READ_OK ? bytes.data : NULL;
 }
 
-/// Removes the file that stood for the id until now, when the new one has another ending.
-static void remove_former(srv_folder *folder, const char *id, const char *name)
+static bool begin_writing(srv_folder *folder, const char *id)
 {
-    char former[SRV_NAME_MAX] = "";
     pthread_mutex_lock(&folder->lock);
-    const srv_item *item = srv__folder_find(folder, id);
+    srv_item *item = srv__folder_find_or_add(folder, id);
     if (item) {
-        memcpy(former, item->name, sizeof former);
+        item->writing = true;
     }
     pthread_mutex_unlock(&folder->lock);
-    api_problem ignored;
-    if (former[0] && strcmp(former, name) != 0 && !srv_file_remove(folder->path, former, &ignored)) {
-        srv_log(SRV_WARN, SRV_EVENT("an older file of the mesh could not be removed"), SRV_TEXT("mesh", id),
-                SRV_TEXT("file", former), SRV_TEXT("error", ignored.detail));
+    return item != NULL;
+}
+
+/// @param kept  what has been written; NULL: it failed, the next scan judges by what is there
+static void end_writing(srv_folder *folder, const char *id, const mesh_bytes *kept)
+{
+    if (kept) {
+        note(folder, id, kept, true);
     }
+    pthread_mutex_lock(&folder->lock);
+    srv_item *item = srv__folder_find(folder, id);
+    if (item) {
+        item->writing = false;
+        if (kept) {
+            memcpy(item->name, kept->name, sizeof item->name);
+        } else if (!item->name[0]) {
+            srv__folder_forget(folder, id); // was made for this upload
+        }
+    }
+    pthread_mutex_unlock(&folder->lock);
+}
+
+static bool is_sidecar_name(const char *name)
+{
+    size_t length = strlen(name), ending = strlen(SRV_SIDECAR_ENDING);
+    return length >= ending && strcmp(name + length - ending, SRV_SIDECAR_ENDING) == 0;
+}
+
+/// Both files are written before the first is renamed, so that a full disk changes nothing. A crash
+/// between the two renames leaves the new sidecar beside the old, whole mesh.
+static bool write_pair(srv_folder *folder, const char *id, const void *bytes, size_t size, const char *sidecar,
+                       mesh_bytes *kept, api_problem *problem)
+{
+    char sidecar_name[SRV_NAME_MAX];
+    srv__sidecar_name(id, sidecar_name);
+    srv_staged mesh, beside = {.fd = -1};
+    if (!srv_file_stage(&mesh, folder->path, kept->name, bytes, size, problem)) {
+        return false;
+    }
+    bool ok = !sidecar || srv_file_stage(&beside, folder->path, sidecar_name, sidecar, strlen(sidecar), problem);
+    ok = ok && (sidecar ? srv_file_commit(&beside, &kept->sidecar.look, problem)
+                        : srv_file_remove(folder->path, sidecar_name, problem));
+    ok = ok && srv_file_commit(&mesh, &kept->mesh.look, problem);
+    srv_file_discard(&mesh);
+    srv_file_discard(&beside);
+    return ok;
+}
+
+/// Removes every mesh file of the id but `except` (NULL: none).
+static bool remove_files(const srv_folder *folder, const char *id, const char *except, api_problem *problem)
+{
+    DIR *dir = opendir(folder->path);
+    if (!dir) {
+        api_problem_set(problem, API_INTERNAL, "cannot read the mesh folder: %s", strerror(errno));
+        return false;
+    }
+    bool ok = true;
+    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
+        char of[NAV_ID_MAX + 1];
+        if (srv__folder_id_of(entry->d_name, of) && strcmp(of, id) == 0 && (!except || strcmp(entry->d_name, except) != 0)) {
+            ok = srv_file_remove(folder->path, entry->d_name, problem) && ok;
+        }
+    }
+    closedir(dir);
+    return ok;
 }
 
 bool srv_folder_keep(srv_folder *folder, const char *id, const char *extension, const void *bytes, size_t size,
                      const char *sidecar, char name[256], api_problem *problem)
 {
-    char sidecar_name[SRV_NAME_MAX];
-    srv__sidecar_name(id, sidecar_name);
-    snprintf(name, SRV_NAME_MAX, "%.64s%.32s", id, extension);
-    size_t length = strlen(name), ending = strlen(SRV_SIDECAR_ENDING);
-    if (length >= ending && strcmp(name + length - ending, SRV_SIDECAR_ENDING) == 0) {
-        api_problem_set(problem, API_BAD_REQUEST, "a mesh with this id cannot be kept: %s is a sidecar's name", name);
-        return false;
-    }
     mesh_bytes kept = {0};
-    kept.hash = hash_of(bytes, size, sidecar, sidecar ? strlen(sidecar) : 0);
-    bool ok = sidecar ? srv_file_replace(folder->path, sidecar_name, sidecar, strlen(sidecar), &kept.sidecar.look, problem)
-                      : srv_file_remove(folder->path, sidecar_name, problem);
-    ok = ok && srv_file_replace(folder->path, name, bytes, size, &kept.mesh.look, problem);
-    if (!ok) {
+    snprintf(kept.name, sizeof kept.name, "%.64s%.32s", id, extension);
+    if (is_sidecar_name(kept.name)) {
+        api_problem_set(problem, API_BAD_REQUEST, "a mesh with this id cannot be kept: %s is a sidecar's name",
+                        kept.name);
         return false;
     }
-    remove_former(folder, id, name);
-    pthread_mutex_lock(&folder->lock);
-    srv_item *item = srv__folder_find_or_add(folder, id);
-    if (item) {
-        memcpy(item->name, name, sizeof item->name);
+    if (!begin_writing(folder, id)) {
+        api_problem_set(problem, API_INTERNAL, "no memory");
+        return false;
     }
-    pthread_mutex_unlock(&folder->lock);
-    note(folder, id, &kept, true);
-    return true;
+    // Files of the id with other endings are of no use any more, and would win after the next start if
+    // their time were newer.
+    bool ok = write_pair(folder, id, bytes, size, sidecar, &kept, problem) &&
+              remove_files(folder, id, kept.name, problem) && srv_files_sync(folder->path, problem);
+    kept.hash = hash_of(bytes, size, sidecar, sidecar ? strlen(sidecar) : 0);
+    end_writing(folder, id, ok ? &kept : NULL);
+    memcpy(name, kept.name, SRV_NAME_MAX);
+    return ok;
 }
 
 bool srv_folder_remove(srv_folder *folder, const char *id, api_problem *problem)
 {
-    char name[SRV_NAME_MAX] = "", sidecar[SRV_NAME_MAX];
-    pthread_mutex_lock(&folder->lock);
-    const srv_item *item = srv__folder_find(folder, id);
-    if (item) {
-        memcpy(name, item->name, sizeof name);
-    }
-    pthread_mutex_unlock(&folder->lock);
-    if (!name[0]) {
-        return true;
-    }
+    char sidecar[SRV_NAME_MAX];
     srv__sidecar_name(id, sidecar);
-    if (!srv_file_remove(folder->path, name, problem) || !srv_file_remove(folder->path, sidecar, problem)) {
-        return false;
-    }
+    // Under the lock, so that no scan sees one file without the other or forgets what is still there.
     pthread_mutex_lock(&folder->lock);
-    srv__folder_forget(folder, id);
+    bool ok = true;
+    if (srv__folder_find(folder, id)) {
+        ok = remove_files(folder, id, NULL, problem) && srv_file_remove(folder->path, sidecar, problem);
+        if (ok) {
+            srv__folder_forget(folder, id);
+        }
+    }
     pthread_mutex_unlock(&folder->lock);
-    return true;
+    return ok && srv_files_sync(folder->path, problem);
 }

@@ -143,11 +143,11 @@ static void watch_idle(srv_thread *thread, srv_conn *conn, uint64_t now)
     conn->bytes_seen = bytes;
 }
 
-/// Between requests, or before the first byte of the first.
+/// Between requests, or before the first byte of the first; of a unix socket before its first line.
 static bool is_idle(const srv_conn *conn)
 {
     return conn->state == SRV_CONN_IDLE ||
-           (conn->state == SRV_CONN_RECEIVING && conn->is_tcp && bytes_received(conn) == 0);
+           (conn->state == SRV_CONN_RECEIVING && !conn->has_line && bytes_received(conn) == 0);
 }
 
 static void cut(srv_conn *conn)

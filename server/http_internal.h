@@ -35,6 +35,7 @@ typedef struct srv_conn {
     bool is_tcp;
     bool local;             ///< a loopback or unix peer
     bool linger;            ///< closed while the client may still be sending
+    bool has_line;          ///< the request line of the request under way has come
     srv_conn_state state;
     uint64_t deadline_ns;   ///< by which the state must have passed; 0: none
     uint64_t bytes_seen;    ///< received, at the last sweep in which the connection was idle

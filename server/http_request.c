@@ -112,6 +112,7 @@ void *srv__request_begin(void *cls, const char *uri, struct MHD_Connection *conn
     r->thread = thread;
     r->connection = connection;
     r->conn = conn;
+    conn->has_line = true;
     r->late = atomic_load_explicit(&thread->server->draining, memory_order_relaxed);
     r->api.request_id = r->request_id;
     r->api.start_ns = srv_now_ns();
@@ -235,6 +236,7 @@ void srv__request_completed(void *cls, struct MHD_Connection *connection, void *
     uint64_t now = srv_now_ns();
     if (conn) {
         conn->state = SRV_CONN_IDLE;
+        conn->has_line = false;
         conn->deadline_ns = now + thread->server->config.idle_timeout_ms * SRV_NS_PER_MS;
         conn->bytes_seen = 0;
     }

@@ -13,16 +13,13 @@
 #include "scratch.h"
 #include "surface.h"
 
+#include <string.h>
+
 /// Positions further out are on no mesh: their squared distances leave the range of a double.
 static const double FARTHEST = 1e150;
 
 /// Vertical slack in roundings: steep ground turns horizontal rounding into more vertical one.
 static const double STEEPNESS = 8;
-
-/// A rectangle in the unit of faces' bounds.
-typedef struct window {
-    uint16_t low_x, low_z, high_x, high_z;
-} window;
 
 /// What is looked for. Everything is relative to the mesh's origin.
 typedef struct locator {
@@ -119,19 +116,6 @@ static bool judge(const locator *s, uint32_t face, nav__p2 at, bool over, candid
     return true;
 }
 
-static window window_around(const nav_mesh *m, nav__p2 low, nav__p2 high)
-{
-    return (window){nav__bound_index(m, low.x, m->grid_x), nav__bound_index(m, low.z, m->grid_z),
-                    nav__bound_index(m, high.x, m->grid_x), nav__bound_index(m, high.z, m->grid_z)};
-}
-
-/// May the face have a point in the window? Most faces of a grid cell are told apart by this alone.
-static bool meets_window(const nav_mesh *m, uint32_t face, const window *w)
-{
-    const nav__face *f = &m->faces[face];
-    return f->low_x <= w->high_x && f->high_x >= w->low_x && f->low_z <= w->high_z && f->high_z >= w->low_z;
-}
-
 // ---- part 1: straight over or under ----------------------------------------------------------------
 
 static void consider_over(const locator *s, uint32_t face, candidate *best)
@@ -153,12 +137,12 @@ static candidate find_over(const locator *s)
     if (!nav__grid_cover(m, low, high, &span)) {
         return best;
     }
-    window here = window_around(m, low, high);
+    nav__window here = nav__window_of(m, low, high);
     for (uint32_t j = span.j0; j <= span.j1; j++) {
         size_t row = (size_t)j * m->grid_nx;
         uint32_t first = m->grid_first[row + span.i0], end = m->grid_first[row + span.i1 + 1];
         for (uint32_t k = first; k < end; k++) {
-            if (meets_window(m, m->grid_faces[k], &here)) {
+            if (nav__meets_window(m, m->grid_faces[k], &here)) {
                 consider_over(s, m->grid_faces[k], &best);
             }
         }
@@ -191,101 +175,119 @@ static bool speaks_for_polygon(const locator *s, uint32_t face, double distance2
 /// Squared ground distance beyond which nothing counts less than the best so far, with a hair to spare.
 static double reach2(const candidate *best) { return best->counted * best->counted * (1 + 1e-12); }
 
-static void consider_outline(const locator *s, uint32_t face, candidate *best)
+enum { REMEMBERED = 64 };
+
+/// Rings of grid cells round the position.
+typedef struct rings {
+    const locator *s;
+    candidate *best;
+    nav__grid_span span;  ///< the box's, or what of it can still count less than the best
+    int64_t ci, cj;       ///< the position's cell, or the nearest to it
+    double step;          ///< of the grid, as exactly as nav__grid_index has it
+    nav__window window;   ///< what lies beyond cannot count less than the best
+    uint32_t seen[REMEMBERED]; ///< faces looked at, by their last bits: most are listed by several cells
+} rings;
+
+/// Ground rectangle of the box, cut to what can count less than the best.
+static bool cover(rings *r)
 {
-    if (!takes_face(s, face)) {
+    const locator *s = r->s;
+    double reach = sqrt(reach2(r->best)), dx = fmin(s->half_x, reach), dz = fmin(s->half_z, reach);
+    nav__p2 low = {s->p.x - dx, s->p.z - dz}, high = {s->p.x + dx, s->p.z + dz};
+    r->window = nav__window_of(s->m, low, high);
+    return nav__grid_cover(s->m, low, high, &r->span);
+}
+
+static void consider_outline(rings *r, uint32_t face)
+{
+    const locator *s = r->s;
+    uint32_t *seen = &r->seen[face % REMEMBERED];
+    if (*seen == face || !nav__meets_window(s->m, face, &r->window) || !takes_face(s, face)) {
         return;
     }
+    *seen = face;
     nav__p2 at;
-    double reach = reach2(best), d2 = nav__face_closest(s->m, face, s->p, reach, &at);
+    double reach = reach2(r->best), d2 = nav__face_closest(s->m, face, s->p, reach, &at);
     candidate c;
-    if (d2 <= s->slack * s->slack || d2 > reach || !judge(s, face, at, false, &c) || !is_better(&c, best)) {
+    if (d2 <= s->slack * s->slack || d2 > reach || !judge(s, face, at, false, &c) || !is_better(&c, r->best)) {
         return;
     }
     if (s->plain || speaks_for_polygon(s, face, d2)) {
-        *best = c;
+        *r->best = c;
+        cover(r);
     }
 }
 
-static double grid_line(float least, float inverse, int64_t k) { return (double)least + (double)k / (double)inverse; }
+static double line_x(const rings *r, int64_t i) { return (double)r->s->m->grid_x + (double)i * r->step; }
+static double line_z(const rings *r, int64_t j) { return (double)r->s->m->grid_z + (double)j * r->step; }
 
-/// How far v is from the interval of column k, which reaches outward without end at the grid's borders.
-static double column_gap(double v, float least, float inverse, uint32_t count, int64_t k)
-{
-    double low = grid_line(least, inverse, k), high = grid_line(least, inverse, k + 1);
-    return k > 0 && v < low ? low - v : k + 1 < (int64_t)count && v > high ? v - high : 0;
-}
+/// How far v is from the column between two grid lines.
+static double column_gap(double v, double low, double high) { return v < low ? low - v : v > high ? v - high : 0; }
 
-static void visit_grid_cell(const locator *s, int64_t i, int64_t j, candidate *best)
+static void visit_grid_cell(rings *r, int64_t i, int64_t j)
 {
-    const nav_mesh *m = s->m;
-    double dx = column_gap(s->p.x, m->grid_x, m->grid_inverse, m->grid_nx, i);
-    double dz = column_gap(s->p.z, m->grid_z, m->grid_inverse, m->grid_nz, j);
-    if ((dx * dx + dz * dz) * (1 - 1e-9) > reach2(best)) {
+    const nav_mesh *m = r->s->m;
+    // The outermost cells reach outward without end.
+    double dx = column_gap(r->s->p.x, i > 0 ? line_x(r, i) : -INFINITY, i + 1 < m->grid_nx ? line_x(r, i + 1) : INFINITY);
+    double dz = column_gap(r->s->p.z, j > 0 ? line_z(r, j) : -INFINITY, j + 1 < m->grid_nz ? line_z(r, j + 1) : INFINITY);
+    if ((dx * dx + dz * dz) * (1 - 1e-9) > reach2(r->best)) {
         return;
     }
     size_t g = (size_t)j * m->grid_nx + (size_t)i;
     for (uint32_t k = m->grid_first[g]; k < m->grid_first[g + 1]; k++) {
-        consider_outline(s, m->grid_faces[k], best);
+        consider_outline(r, m->grid_faces[k]);
     }
 }
 
-/// The cells k columns or rows away from (ci, cj), as far as they lie in the span.
-static void visit_ring(const locator *s, const nav__grid_span *span, int64_t ci, int64_t cj, int64_t k,
-                       candidate *best)
+/// The cells k columns or rows away from the middle, as far as they lie in the span.
+static void visit_ring(rings *r, int64_t k)
 {
-    int64_t i0 = ci - k > span->i0 ? ci - k : span->i0, i1 = ci + k < span->i1 ? ci + k : span->i1;
-    int64_t j0 = cj - k > span->j0 ? cj - k : span->j0, j1 = cj + k < span->j1 ? cj + k : span->j1;
+    const nav__grid_span span = r->span; // of now: it shrinks meanwhile
+    int64_t low_i = r->ci - k, high_i = r->ci + k, low_j = r->cj - k, high_j = r->cj + k;
+    int64_t i0 = low_i > span.i0 ? low_i : span.i0, i1 = high_i < span.i1 ? high_i : span.i1;
+    int64_t j0 = low_j > span.j0 ? low_j : span.j0, j1 = high_j < span.j1 ? high_j : span.j1;
     for (int64_t j = j0; j <= j1; j++) {
-        if (j == cj - k || j == cj + k) {
+        if (j == low_j || j == high_j) {
             for (int64_t i = i0; i <= i1; i++) {
-                visit_grid_cell(s, i, j, best);
+                visit_grid_cell(r, i, j);
             }
             continue;
         }
-        if (i0 == ci - k) {
-            visit_grid_cell(s, i0, j, best);
+        if (i0 == low_i) {
+            visit_grid_cell(r, i0, j);
         }
-        if (i1 == ci + k) {
-            visit_grid_cell(s, i1, j, best);
+        if (i1 == high_i) {
+            visit_grid_cell(r, i1, j);
         }
     }
 }
 
 /// Ground distance to the nearest place that is in the span and in none of the rings up to k; INFINITY
 /// when the rings hold all of it.
-static double beyond_ring(const locator *s, const nav__grid_span *span, int64_t ci, int64_t cj, int64_t k)
+static double beyond_ring(const rings *r, int64_t k)
 {
-    const nav_mesh *m = s->m;
+    nav__p2 p = r->s->p;
     double gap = INFINITY;
-    if (ci + k < span->i1) {
-        gap = fmin(gap, grid_line(m->grid_x, m->grid_inverse, ci + k + 1) - s->p.x);
-    }
-    if (ci - k > span->i0) {
-        gap = fmin(gap, s->p.x - grid_line(m->grid_x, m->grid_inverse, ci - k));
-    }
-    if (cj + k < span->j1) {
-        gap = fmin(gap, grid_line(m->grid_z, m->grid_inverse, cj + k + 1) - s->p.z);
-    }
-    if (cj - k > span->j0) {
-        gap = fmin(gap, s->p.z - grid_line(m->grid_z, m->grid_inverse, cj - k));
-    }
+    gap = r->ci + k < r->span.i1 ? fmin(gap, line_x(r, r->ci + k + 1) - p.x) : gap;
+    gap = r->ci - k > r->span.i0 ? fmin(gap, p.x - line_x(r, r->ci - k)) : gap;
+    gap = r->cj + k < r->span.j1 ? fmin(gap, line_z(r, r->cj + k + 1) - p.z) : gap;
+    gap = r->cj - k > r->span.j0 ? fmin(gap, p.z - line_z(r, r->cj - k)) : gap;
     return fmax(gap, 0) * (1 - 1e-9);
 }
 
 static void find_outline(const locator *s, candidate *best)
 {
     const nav_mesh *m = s->m;
-    nav__grid_span span;
-    nav__p2 low = {s->p.x - s->half_x, s->p.z - s->half_z}, high = {s->p.x + s->half_x, s->p.z + s->half_z};
-    if (!nav__grid_cover(m, low, high, &span)) {
+    rings r = {.s = s, .best = best, .step = 1 / (double)m->grid_inverse};
+    if (!cover(&r)) {
         return;
     }
-    int64_t ci = nav__grid_index(s->p.x, m->grid_x, m->grid_inverse, m->grid_nx);
-    int64_t cj = nav__grid_index(s->p.z, m->grid_z, m->grid_inverse, m->grid_nz);
+    memset(r.seen, 0xFF, sizeof r.seen);
+    r.ci = nav__grid_index(s->p.x, m->grid_x, m->grid_inverse, m->grid_nx);
+    r.cj = nav__grid_index(s->p.z, m->grid_z, m->grid_inverse, m->grid_nz);
     for (int64_t k = 0;; k++) {
-        visit_ring(s, &span, ci, cj, k, best);
-        double gap = beyond_ring(s, &span, ci, cj, k);
+        visit_ring(&r, k);
+        double gap = beyond_ring(&r, k);
         if (gap == INFINITY || gap * gap > reach2(best)) {
             return;
         }

@@ -267,17 +267,21 @@ uint32_t nav__face_cell_at(const nav_mesh *m, uint32_t face, nav__p2 p)
 /// Below so many faces a cell's list is looked through at once; above, the grid goes first.
 enum { SHORT_LIST = 4 };
 
-/// A face of the cell that holds p, by the grid; NAV_NONE when none does.
+/// A face of the cell that holds p, within rounding, by the grid; NAV_NONE when none does.
 static uint32_t face_by_grid(const nav_mesh *m, uint32_t cell, nav__p2 p)
 {
     nav__grid_span span;
     if (!nav__grid_cover(m, p, p, &span)) {
         return NAV_NONE;
     }
+    nav__window here = nav__window_of(m, p, p);
+    double slack2 = m->rounding * m->rounding;
     size_t g = (size_t)span.j0 * m->grid_nx + span.i0;
     for (uint32_t k = m->grid_first[g]; k < m->grid_first[g + 1]; k++) {
         uint32_t face = m->grid_faces[k];
-        if (m->faces[face].cell == cell && nav__face_holds(m, face, p)) {
+        nav__p2 at;
+        if (nav__meets_window(m, face, &here) && m->faces[face].cell == cell &&
+            nav__face_closest(m, face, p, slack2, &at) <= slack2) {
             return face;
         }
     }

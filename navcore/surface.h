@@ -15,6 +15,24 @@ typedef struct nav__grid_span {
 /// @return false when the rectangle lies beside the mesh's bounds
 bool nav__grid_cover(const nav_mesh *m, nav__p2 low, nav__p2 high, nav__grid_span *span);
 
+/// A rectangle in the unit of faces' bounds.
+typedef struct nav__window {
+    uint16_t low_x, low_z, high_x, high_z;
+} nav__window;
+
+static inline nav__window nav__window_of(const nav_mesh *m, nav__p2 low, nav__p2 high)
+{
+    return (nav__window){nav__bound_index(m, low.x, m->grid_x), nav__bound_index(m, low.z, m->grid_z),
+                         nav__bound_index(m, high.x, m->grid_x), nav__bound_index(m, high.z, m->grid_z)};
+}
+
+/// May the face have a point in the window? Most of the faces near a position are told apart by this alone.
+static inline bool nav__meets_window(const nav_mesh *m, uint32_t face, const nav__window *w)
+{
+    const nav__face *f = &m->faces[face];
+    return f->low_x <= w->high_x && f->high_x >= w->low_x && f->low_z <= w->high_z && f->high_z >= w->low_z;
+}
+
 static inline nav__p2 nav__face_corner(const nav_mesh *m, uint32_t k)
 {
     const float *q = m->points + 3 * (size_t)m->face_corners[k];

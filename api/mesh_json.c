@@ -329,8 +329,9 @@ static bool read_member(json_reader *r)
     if (strcmp(name, "name") == 0) {
         return once(r, &r->has_name) && read_title(r);
     }
-    return api_stream_fail_here(t, "is no member of a mesh: known are vertices, polygons, indices, areas, flags, links, "
-                                   "up, agent and name");
+    return api_stream_fail_here(t,
+                                "is no member of a mesh: known are vertices, polygons, indices, areas, flags, links, "
+                                "up, agent and name");
 }
 
 static bool read_object(json_reader *r)

@@ -33,8 +33,8 @@ static bool read_numbers(const link_reader *r, const cJSON *value, double out[3]
         return fail(r, count == 2 ? "must be [x, y] or {\"x\", \"y\"}" : "must be [x, y, z] or {\"x\", \"y\", \"z\"}");
     }
     for (int k = 0; k < count; k++) {
-        const cJSON *number = cJSON_IsArray(value) ? cJSON_GetArrayItem(value, k)
-                                                   : cJSON_GetObjectItemCaseSensitive(value, names[k]);
+        const cJSON *number =
+            cJSON_IsArray(value) ? cJSON_GetArrayItem(value, k) : cJSON_GetObjectItemCaseSensitive(value, names[k]);
         if (!number || !api_json_finite(number)) {
             return fail(r, "must hold finite numbers");
         }
@@ -189,16 +189,9 @@ static const struct member {
     const char *name;
     bool (*read)(link_reader *r, const cJSON *value);
 } members[] = {
-    {"id", read_id},
-    {"start", read_start},
-    {"end", read_end},
-    {"bidirectional", read_bidirectional},
-    {"cost", read_cost},
-    {"area", read_area},
-    {"flags", read_flags},
-    {"radius", read_radius},
-    {"kind", read_kind},
-    {"enabled", read_enabled},
+    {"id", read_id},     {"start", read_start},     {"end", read_end},     {"bidirectional", read_bidirectional},
+    {"cost", read_cost}, {"area", read_area},       {"flags", read_flags}, {"radius", read_radius},
+    {"kind", read_kind}, {"enabled", read_enabled},
 };
 #define MEMBER_COUNT (sizeof members / sizeof *members)
 
@@ -266,8 +259,11 @@ bool api_links_add(nav_soup *soup, const cJSON *links, const api_link_source *so
     }
     unsigned number = 0;
     for (const cJSON *value = links->child; value; value = value->next, number++) {
-        link_reader r = {.link = {.cost = -1, .flags = DEFAULT_FLAGS}, .enabled = true, .source = source,
-                         .settings = settings, .place = place};
+        link_reader r = {.link = {.cost = -1, .flags = DEFAULT_FLAGS},
+                         .enabled = true,
+                         .source = source,
+                         .settings = settings,
+                         .place = place};
         char pointer[32];
         snprintf(pointer, sizeof pointer, "/links/%u", number);
         if (!read_link(&r, value, pointer)) {

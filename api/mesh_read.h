@@ -33,10 +33,10 @@ typedef struct api_settings {
     bool has_frame;
     api_frame file, caller; ///< as api_frame_parse gives them
     bool z_up;
-    double weld;            ///< negative: the default
-    nav_agent agent;        ///< negative where not set
-    double snap[3];         ///< half extents in the caller's axes
-    int snap_count;         ///< numbers given: 0 none, 1 for all axes, 2 for a mesh of the plane, or 3
+    double weld;     ///< negative: the default
+    nav_agent agent; ///< negative where not set
+    double snap[3];  ///< half extents in the caller's axes
+    int snap_count;  ///< numbers given: 0 none, 1 for all axes, 2 for a mesh of the plane, or 3
     bool snap_from_params;
     api_area areas[256];
     char flags[32][API_NAME_MAX + 1];

@@ -9,7 +9,6 @@
 #include "number.h"
 #include "query_string.h"
 
-
 // Readers of single members: value and place in, settings out.
 
 static bool read_frame(api_settings *s, const cJSON *value, const api_place *place)
@@ -260,15 +259,9 @@ static const struct member {
     const char *name;
     bool (*read)(api_settings *s, const cJSON *value, const api_place *place);
 } members[] = {
-    {"frame", read_frame},
-    {"weld", read_weld},
-    {"agent", read_agent},
-    {"snap", read_snap},
-    {"areas", read_areas},
-    {"flags", read_flags},
-    {"links", read_links},
-    {"node", refuse_node},
-    {"default_filter", refuse_default_filter},
+    {"frame", read_frame},       {"weld", read_weld},   {"agent", read_agent},
+    {"snap", read_snap},         {"areas", read_areas}, {"flags", read_flags},
+    {"links", read_links},       {"node", refuse_node}, {"default_filter", refuse_default_filter},
     {"regions", refuse_regions},
 };
 #define MEMBER_COUNT (sizeof members / sizeof *members)

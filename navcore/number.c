@@ -98,8 +98,7 @@ const char *nav_number_parse(const char *p, const char *end, double *value)
     }
     // Both factors are exact, so the one operation rounds correctly (Clinger, "How to Read Floating
     // Point Numbers Accurately", PLDI 1990, section 3).
-    if (d.exact && d.mantissa <= (UINT64_C(1) << 53) && d.exponent >= -EXACT_TENS_MAX &&
-        d.exponent <= EXACT_TENS_MAX) {
+    if (d.exact && d.mantissa <= (UINT64_C(1) << 53) && d.exponent >= -EXACT_TENS_MAX && d.exponent <= EXACT_TENS_MAX) {
         double m = (double)d.mantissa;
         m = d.exponent < 0 ? m / exact_tens[-d.exponent] : m * exact_tens[d.exponent];
         *value = d.negative ? -m : m;

@@ -122,8 +122,7 @@ static nav_status lay_out(mset_reader *r, tile *t, size_t size)
     uint64_t need = tile_bytes(t, TILE_HEADER_BYTES, link_bytes, OFF_MESH_BYTES);
     if (need != size) {
         if (is_unreal(t, size)) {
-            return FAIL(r, t->start, "tile %u has Unreal's longer header, which this version does not read",
-                        t->number);
+            return FAIL(r, t->start, "tile %u has Unreal's longer header, which this version does not read", t->number);
         }
         return FAIL(r, t->start, "the parts of tile %u take %llu bytes by its counts, but it has %zu", t->number,
                     (unsigned long long)need, size);
@@ -284,8 +283,7 @@ static nav_status number_polygons(mset_reader *r, const tile *t)
     for (uint32_t i = 0; i < t->polygons; i++) {
         uint8_t type = polygon_type(r, polygon_at(t, i));
         if (type != TYPE_GROUND && type != TYPE_OFF_MESH) {
-            return FAIL(r, polygon_at(t, i) + 31, "polygon %u of tile %u has the unknown type %d", i, t->number,
-                        type);
+            return FAIL(r, polygon_at(t, i) + 31, "polygon %u of tile %u has the unknown type %d", i, t->number, type);
         }
         if (!nav__list_push(&r->ground, &r->soup->alloc, type == TYPE_GROUND ? next++ : NAV_NONE)) {
             return NAV_NO_MEMORY;

@@ -18,8 +18,8 @@ typedef struct array {
 
 /// Makes room for `more` entries behind `count` in arrays that grow together. On failure each array
 /// still holds what it held and `cap` is as before.
-static nav_status reserve(const nav_alloc *alloc, uint32_t *cap, uint32_t count, uint32_t more,
-                          const array *arrays, size_t array_count)
+static nav_status reserve(const nav_alloc *alloc, uint32_t *cap, uint32_t count, uint32_t more, const array *arrays,
+                          size_t array_count)
 {
     if (more <= *cap - count) {
         return NAV_OK;
@@ -55,8 +55,8 @@ void nav_soup_init(nav_soup *soup, const nav_alloc *alloc)
 void nav_soup_deinit(nav_soup *soup)
 {
     nav_alloc alloc = soup->alloc;
-    void *arrays[] = {soup->vertices,        soup->poly_first,  soup->corners,      soup->areas, soup->flags, soup->edges,
-                      soup->detail_vertices, soup->detail_tris, soup->detail_first, soup->links};
+    void *arrays[] = {soup->vertices, soup->poly_first,      soup->corners,     soup->areas,        soup->flags,
+                      soup->edges,    soup->detail_vertices, soup->detail_tris, soup->detail_first, soup->links};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         if (arrays[i]) {
             alloc.resize(alloc.ctx, arrays[i], 0);
@@ -113,8 +113,8 @@ static nav_status begin_edges(nav_soup *soup)
     return NAV_OK;
 }
 
-nav_status nav_soup_add_polygon(nav_soup *soup, const uint32_t *corners, uint32_t count, uint8_t area,
-                                uint32_t flags, const uint32_t *edges)
+nav_status nav_soup_add_polygon(nav_soup *soup, const uint32_t *corners, uint32_t count, uint8_t area, uint32_t flags,
+                                const uint32_t *edges)
 {
     if (count < 3) {
         return NAV_BAD_ARGUMENT;

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include <string.h>
@@ -48,8 +49,8 @@ static void test_what_is_no_frame(void **state)
 {
     (void)state;
     static const char *const names[] = {
-        "", "x", "x,y", "x,y,", "x,y,y", "x,y,z,", "x,y,z,x", "x,,y,z", "xyz", "x y z", "--x,y,z", "a,b,c", "X,Y,Z", "z-Up",
-        "y-up ", "unreal5", "-", "+-x,y,z",
+        "",      "x",       "x,y",   "x,y,",  "x,y,y", "x,y,z,", "x,y,z,x", "x,,y,z", "xyz",
+        "x y z", "--x,y,z", "a,b,c", "X,Y,Z", "z-Up",  "y-up ",  "unreal5", "-",      "+-x,y,z",
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         api_frame file, caller;

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include <math.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 
 #include "api_mesh.h"
+#include "mangle.h"
 
 #define SQUARE "{\"vertices\":[[0,0,0],[0,0,10],[10,0,10],[10,0,0]],\"polygons\":[[0,1,2,3]]"
 #define FLOOR "{\"vertices\":[[0,0,2],[10,0,2],[10,20,2],[0,20,2]],\"polygons\":[[0,1,2,3]]" // z up
@@ -59,7 +61,8 @@ static void test_defaults(void **state)
     assert_int_equal(info.polygons, 1);
     check_vec(info.max, 10, 0, 10);
     check_vec(mesh->snap, 2, 4, 2);
-    assert_true(mesh->agent.radius == 0 && mesh->agent.height == 2 && mesh->agent.climb == 0.5 && mesh->agent.slope == 45);
+    assert_true(mesh->agent.radius == 0 && mesh->agent.height == 2 && mesh->agent.climb == 0.5 &&
+                mesh->agent.slope == 45);
     for (size_t i = 0; i < 256; i++) {
         assert_true(mesh->areas[i].cost == 1 && !mesh->areas[i].listed && mesh->areas[i].name[0] == '\0');
     }
@@ -92,8 +95,8 @@ static void test_formats_by_content(void **state)
         char params[32];
         api_problem problem;
         snprintf(params, sizeof params, "format=%s", files[i].format);
-        const api_mesh_source source = {.bytes = files[i].text, .size = strlen(files[i].text), .format = "mset",
-                                        .params = params};
+        const api_mesh_source source = {
+            .bytes = files[i].text, .size = strlen(files[i].text), .format = "mset", .params = params};
         mesh = api_mesh_load(&source, &problem);
         assert_non_null(mesh);
         api_mesh_destroy(mesh);
@@ -152,8 +155,9 @@ static void test_frames(void **state)
 {
     (void)state;
     // z up: by parameter, by sidecar, by the file itself.
-    const char *const ups[][3] = {
-        {FLOOR "}", NULL, "frame=z-up"}, {FLOOR "}", "{\"frame\":\"z-up\"}", NULL}, {FLOOR ",\"up\":\"z\"}", NULL, NULL}};
+    const char *const ups[][3] = {{FLOOR "}", NULL, "frame=z-up"},
+                                  {FLOOR "}", "{\"frame\":\"z-up\"}", NULL},
+                                  {FLOOR ",\"up\":\"z\"}", NULL, NULL}};
     for (size_t i = 0; i < 3; i++) {
         api_mesh *mesh = load(ups[i][0], ups[i][1], ups[i][2]);
         nav_mesh_info info = info_of(mesh);
@@ -235,13 +239,14 @@ static void test_weld(void **state)
 static void test_links(void **state)
 {
     (void)state;
-    api_mesh *mesh = load(LINKED("{\"start\":[1,2,2],\"end\":{\"x\":3,\"y\":4,\"z\":2},\"id\":\"a\",\"kind\":\"ladder\","
-                                 "\"bidirectional\":true,\"cost\":7,\"area\":\"mud\",\"flags\":[\"door\",5],"
-                                 "\"radius\":0.5},{\"start\":[1,2,2],\"end\":[3,4,2],\"area\":200,\"flags\":6},"
-                                 "{\"start\":[1,2,2],\"end\":[3,4,2],\"enabled\":false,\"id\":\"off\"}"),
-                          "{\"frame\":\"z-up\",\"areas\":{\"mud\":{\"id\":3}},\"flags\":{\"door\":1},"
-                          "\"links\":[{\"start\":[2,3,2],\"end\":[4,5,2],\"id\":\"from-sidecar\"}]}",
-                          NULL);
+    api_mesh *mesh =
+        load(LINKED("{\"start\":[1,2,2],\"end\":{\"x\":3,\"y\":4,\"z\":2},\"id\":\"a\",\"kind\":\"ladder\","
+                    "\"bidirectional\":true,\"cost\":7,\"area\":\"mud\",\"flags\":[\"door\",5],"
+                    "\"radius\":0.5},{\"start\":[1,2,2],\"end\":[3,4,2],\"area\":200,\"flags\":6},"
+                    "{\"start\":[1,2,2],\"end\":[3,4,2],\"enabled\":false,\"id\":\"off\"}"),
+             "{\"frame\":\"z-up\",\"areas\":{\"mud\":{\"id\":3}},\"flags\":{\"door\":1},"
+             "\"links\":[{\"start\":[2,3,2],\"end\":[4,5,2],\"id\":\"from-sidecar\"}]}",
+             NULL);
     assert_int_equal(info_of(mesh).links, 3);
     const nav_link *l = nav_mesh_links(mesh->nav);
     assert_string_equal(l[0].id, "a");
@@ -269,8 +274,8 @@ static void test_links(void **state)
     check_vec(l[1].end, 3, 0, 4);
     api_mesh_destroy(mesh);
 
-    mesh = load("{\"vertices\":[[0,0],[9,0],[9,9]],\"indices\":[0,1,2],\"links\":[{\"start\":[1,1],\"end\":[8,2]}]}", NULL,
-                NULL);
+    mesh = load("{\"vertices\":[[0,0],[9,0],[9,9]],\"indices\":[0,1,2],\"links\":[{\"start\":[1,1],\"end\":[8,2]}]}",
+                NULL, NULL);
     check_vec(nav_mesh_links(mesh->nav)[0].end, 8, 0, 2);
     api_mesh_destroy(mesh);
 }
@@ -358,7 +363,8 @@ static void test_bad_sidecars(void **state)
         {"{\"links\":[{\"flags\":[\"door\"]}]}", "/links/0/flags", "no flag has this name"},
         {"{\"links\":[{\"bidirectional\":1}]}", "/links/0/bidirectional", "true or false"},
         {"{\"links\":[{\"cost\":-1}]}", "/links/0/cost", "at least 0"},
-        {"{\"links\":[{\"start\":[0,0,0],\"end\":[1,0,1],\"id\":\"a\"},{\"start\":[0,0,0],\"end\":[1,0,1],\"id\":\"a\"}]}",
+        {"{\"links\":[{\"start\":[0,0,0],\"end\":[1,0,1],\"id\":\"a\"},{\"start\":[0,0,0],\"end\":[1,0,1],\"id\":\"a\"}"
+         "]}",
          "/links", "two links have the id `a`"},
         {"{\"regions\":[]}", "/regions", "not known to this version"},
         {"{\"snap\":[1,2]}", "/snap", "one number or 3"},
@@ -414,6 +420,38 @@ static void test_merging_sidecars(void **state)
     free(merged);
 }
 
+/// The whole way from bytes to a mesh, or to a problem that is the file's.
+static void try_bytes(void *ctx, const void *bytes, size_t size)
+{
+    unsigned *loaded = ctx;
+    api_problem problem;
+    api_mesh *mesh = load_named(bytes, size, "a.json", NULL, NULL, &problem);
+    if (mesh) {
+        ++*loaded;
+        assert_true(info_of(mesh).polygons > 0);
+    } else {
+        assert_true(problem.code == API_BAD_MESH || problem.code == API_UNSUPPORTED_MEDIA_TYPE);
+        assert_true(problem.detail[0] != '\0');
+    }
+    api_mesh_destroy(mesh);
+}
+
+static void test_mangled(void **state)
+{
+    (void)state;
+    static const char *const files[] = {
+        FLOOR ",\"up\":\"z\",\"areas\":[3],\"flags\":[1],\"links\":[{\"start\":[1,2,2],\"end\":[3,4,2],\"area\":2}]}",
+        "v 0 0 0\nv 0 0 4\nv 4 0 4\nv 4 0 0\nv 8 0 0\nv 8 0 4\nf 1 2 3 4\nf 4 3 6 5\n",
+        "mesh\n2\n4 2\n0 0 2 0 1\n2 0 1 0\n2 2 2 0 1\n0 2 1 1\n3 0 1 2 1 -1 -1\n3 0 2 3 -1 0 -1\n",
+    };
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        unsigned loaded = 0;
+        mangle_cuts(files[i], strlen(files[i]), try_bytes, &loaded);
+        mangle_flips(files[i], strlen(files[i]), 3000, 20 + i, try_bytes, &loaded);
+        assert_true(loaded > 30);
+    }
+}
+
 static void test_names(void **state)
 {
     (void)state;
@@ -432,7 +470,8 @@ static void test_names(void **state)
     assert_false(api_id_valid("a\0b", 3));
 
     static const char *const meshes[] = {"a.bin", "a.b.OBJ", "a.mesh", "a.json", "a.navmesh"};
-    static const char *const others[] = {"a.meta.json", ".json", ".bin", "a", "a.txt", "bin", "a.META.JSON", "a.json.tmp", ""};
+    static const char *const others[] = {"a.meta.json", ".json",       ".bin",       "a", "a.txt",
+                                         "bin",         "a.META.JSON", "a.json.tmp", ""};
     for (size_t i = 0; i < sizeof meshes / sizeof *meshes; i++) {
         assert_true(api_mesh_known_name(meshes[i]));
     }
@@ -458,6 +497,7 @@ int main(void)
         cmocka_unit_test(test_bad_parameters),
         cmocka_unit_test(test_bad_sidecars),
         cmocka_unit_test(test_merging_sidecars),
+        cmocka_unit_test(test_mangled),
         cmocka_unit_test(test_names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include <stdio.h>
@@ -170,7 +171,8 @@ static void test_complaints(void **state)
         if (!strstr(r.problem.detail, cases[i].detail) || strcmp(r.problem.pointer, cases[i].pointer) != 0) {
             fail_msg("%s: `%s` at `%s`", cases[i].text, r.problem.detail, r.problem.pointer);
         }
-        assert_int_equal(r.problem.code, strstr(r.problem.detail, "this is a") ? API_UNSUPPORTED_MEDIA_TYPE : API_BAD_MESH);
+        assert_int_equal(r.problem.code,
+                         strstr(r.problem.detail, "this is a") ? API_UNSUPPORTED_MEDIA_TYPE : API_BAD_MESH);
         assert_null(r.soup.vertices);
         assert_null(r.extra.links);
     }
@@ -215,9 +217,10 @@ static void try_bytes(void *ctx, const void *bytes, size_t size)
 static void test_mangled(void **state)
 {
     (void)state;
-    static const char text[] = "{\"polygons\":[[0,1,2],[0,2,3]],\"areas\":[7,255],\"flags\":[1,2],\"name\":\"a\",\"up\":\"z\","
-                               "\"vertices\":[[0,0.5,-1e1],[1,0,0],{\"z\":1,\"x\":1,\"y\":2.5},[0,0,1]],"
-                               "\"agent\":{\"radius\":0.3},\"links\":[{\"start\":[0,0,0],\"end\":[1,1,1]}]}";
+    static const char text[] =
+        "{\"polygons\":[[0,1,2],[0,2,3]],\"areas\":[7,255],\"flags\":[1,2],\"name\":\"a\",\"up\":\"z\","
+        "\"vertices\":[[0,0.5,-1e1],[1,0,0],{\"z\":1,\"x\":1,\"y\":2.5},[0,0,1]],"
+        "\"agent\":{\"radius\":0.3},\"links\":[{\"start\":[0,0,0],\"end\":[1,1,1]}]}";
     unsigned loaded = 0;
     mangle_cuts(text, sizeof text - 1, try_bytes, &loaded);
     assert_int_equal(loaded, 0);
@@ -228,10 +231,8 @@ static void test_mangled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_polygons),
-        cmocka_unit_test(test_triangles_and_the_plane),
-        cmocka_unit_test(test_complaints),
-        cmocka_unit_test(test_nesting_costs_no_stack),
+        cmocka_unit_test(test_polygons),   cmocka_unit_test(test_triangles_and_the_plane),
+        cmocka_unit_test(test_complaints), cmocka_unit_test(test_nesting_costs_no_stack),
         cmocka_unit_test(test_mangled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include <math.h>
@@ -33,11 +34,31 @@ static const float detail_vertices_1[] = {10, 0.75f, 2};
 static const uint8_t detail_tris_1[][4] = {{0, 1, 4, 0}, {1, 2, 4, 0}, {2, 3, 4, 0}, {3, 0, 4, 0}};
 
 static const mset_tile tiles[] = {
-    {.height = 2, .radius = 0.5f, .climb = 0.25f, .vertices = vertices_0, .vertex_count = 8, .polygons = polygons_0,
-     .polygon_count = 3, .link_count = 7, .bv_node_count = 3, .connections = connections_0, .connection_count = 1},
-    {.x = 1, .height = 2, .radius = 0.5f, .climb = 0.25f, .vertices = vertices_1, .vertex_count = 4,
-     .polygons = polygons_1, .polygon_count = 1, .link_count = 2, .details = details_1, .detail_count = 1,
-     .detail_vertices = detail_vertices_1, .detail_vertex_count = 1, .detail_tris = detail_tris_1,
+    {.height = 2,
+     .radius = 0.5f,
+     .climb = 0.25f,
+     .vertices = vertices_0,
+     .vertex_count = 8,
+     .polygons = polygons_0,
+     .polygon_count = 3,
+     .link_count = 7,
+     .bv_node_count = 3,
+     .connections = connections_0,
+     .connection_count = 1},
+    {.x = 1,
+     .height = 2,
+     .radius = 0.5f,
+     .climb = 0.25f,
+     .vertices = vertices_1,
+     .vertex_count = 4,
+     .polygons = polygons_1,
+     .polygon_count = 1,
+     .link_count = 2,
+     .details = details_1,
+     .detail_count = 1,
+     .detail_vertices = detail_vertices_1,
+     .detail_vertex_count = 1,
+     .detail_tris = detail_tris_1,
      .detail_tri_count = 4},
 };
 
@@ -51,9 +72,8 @@ static uint8_t *write_set(bool wide, size_t *size)
 static void check_set(const nav_soup *s)
 {
     static const uint32_t corners[] = {0, 1, 2, 3, 3, 2, 5, 4, 8, 9, 10, 11};
-    static const uint32_t edges[] = {NAV_EDGE_WALL, NAV_EDGE_WALL, 1,           NAV_EDGE_WALL,
-                                     0,             NAV_EDGE_WALL, NAV_EDGE_SEAM, NAV_EDGE_WALL,
-                                     NAV_EDGE_SEAM, NAV_EDGE_WALL, NAV_EDGE_WALL, NAV_EDGE_WALL};
+    static const uint32_t w = NAV_EDGE_WALL, seam = NAV_EDGE_SEAM;
+    const uint32_t edges[] = {w, w, 1, w, 0, w, seam, w, seam, w, w, w};
     assert_string_equal(s->format, "mset");
     assert_int_equal(s->dimensions, 3);
     assert_true(s->has_areas && s->has_flags && s->has_edges && s->has_agent);

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include <locale.h>
@@ -22,9 +23,29 @@ static void test_numbers_are_those_of_strtod(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "0", "-0", "1", "+1.5", ".5", "5.", "0.1", "-123.456e-2", "1e22", "1e23", "9007199254740993", "1e-22", "1e-23",
-        "123456789012345678901234567890", "0.000000000000000000000000000001234", "4.9e-324", "1.7976931348623157e308",
-        "1e400", "-1e400", "1e-400", "0e999999999999", "179769313486231580793e289", "8.5899345920000001e9",
+        "0",
+        "-0",
+        "1",
+        "+1.5",
+        ".5",
+        "5.",
+        "0.1",
+        "-123.456e-2",
+        "1e22",
+        "1e23",
+        "9007199254740993",
+        "1e-22",
+        "1e-23",
+        "123456789012345678901234567890",
+        "0.000000000000000000000000000001234",
+        "4.9e-324",
+        "1.7976931348623157e308",
+        "1e400",
+        "-1e400",
+        "1e-400",
+        "0e999999999999",
+        "179769313486231580793e289",
+        "8.5899345920000001e9",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         double value = NAN, wanted = strtod(texts[i], NULL);
@@ -159,7 +180,8 @@ static void test_obj_relative_indices(void **state)
     nav_soup soup;
     nav_error error;
     assert_int_equal(read_text(nav_read_obj, &soup,
-                               "v 0 0 0\nv 0 0 1\nv 1 0 0\nf -3 -2 -1\nv 5 0 0\nv 5 0 1\nv 6 0 0\nf -3 -2 -1\n", &error),
+                               "v 0 0 0\nv 0 0 1\nv 1 0 0\nf -3 -2 -1\nv 5 0 0\nv 5 0 1\nv 6 0 0\nf -3 -2 -1\n",
+                               &error),
                      NAV_OK);
     check_polygon(&soup, 0, 3, (const uint32_t[]){0, 1, 2});
     check_polygon(&soup, 1, 3, (const uint32_t[]){3, 4, 5});
@@ -313,7 +335,8 @@ static void try_bytes(void *ctx, const void *bytes, size_t size)
 static void test_mangled(void **state)
 {
     (void)state;
-    static const char obj[] = "# an obj\r\nv 0 0 0\nv 0 0 1.5\nv 1 0 0\nf -3 -2 -1\nv 5 0 0\nv 5 0 1\nv 6 0 0\nf 4/1 5/2 \\\n6/3\n";
+    static const char obj[] =
+        "# an obj\r\nv 0 0 0\nv 0 0 1.5\nv 1 0 0\nf -3 -2 -1\nv 5 0 0\nv 5 0 1\nv 6 0 0\nf 4/1 5/2 \\\n6/3\n";
     const struct {
         nav_read_fn *read;
         const char *text;

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
 #include <cmocka.h>
 
 #include <string.h>
@@ -136,8 +137,9 @@ static void test_out_of_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_empty_soup), cmocka_unit_test(test_polygons),      cmocka_unit_test(test_edges_of_some),
-        cmocka_unit_test(test_details_of_some), cmocka_unit_test(test_out_of_memory),
+        cmocka_unit_test(test_an_empty_soup), cmocka_unit_test(test_polygons),
+        cmocka_unit_test(test_edges_of_some), cmocka_unit_test(test_details_of_some),
+        cmocka_unit_test(test_out_of_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

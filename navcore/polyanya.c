@@ -229,25 +229,10 @@ static inline bool is_passable(const search_state *st, uint32_t cell, uint32_t e
     return (st->all_pass || nav__passes(st->m, st->s->filter, into)) && !is_blind_alley(st, cell, into);
 }
 
-/// Does the filter close a cell round this vertex? Then a path may bend here although the mesh itself is
-/// open or straight.
-static bool touches_closed(const search_state *st, uint32_t v)
-{
-    const nav_mesh *m = st->m;
-    uint32_t first = m->vertex_edge[v], e = first;
-    do {
-        if (!nav__passes(m, st->s->filter, m->edge_cell[e])) {
-            return true;
-        }
-        e = m->edges[nav__edge_prev(m, e)].twin;
-    } while (e != NAV_NONE && e != first);
-    return false;
-}
-
 static inline bool is_corner(const search_state *st, uint32_t edge)
 {
     uint32_t v = st->m->edges[edge].vertex;
-    return (v & NAV__CORNER) || (!st->all_pass && touches_closed(st, v & NAV__VERTEX));
+    return (v & NAV__CORNER) || (!st->all_pass && nav__touches_closed(st->m, st->s->filter, v & NAV__VERTEX));
 }
 
 /// g of a bend at a vertex, remembered as the vertex's best. False: a shorter way to it is known.

@@ -27,6 +27,7 @@ typedef struct nav__buffer {
     X(roots, "polyanya.c: best g by vertex")          \
     X(corners, "polyanya.c: the path found")          \
     X(stops, "nav__stop: where the answer's path bends") \
+    X(sight, "visibility.c: edges still to be looked through") \
     X(sites, "sites.c: nav__site")                    \
     X(site_lists, "sites.c: uint32_t, sites by cell") \
     X(site_slots, "sites.c: what begins where")       \
@@ -61,6 +62,10 @@ static inline bool nav__passes_all(const nav_mesh *m, const nav_filter *f)
     return !m->has_flags ||
            ((f->include & m->flags_used) == m->flags_used && !(f->exclude & m->flags_used) && !m->has_flagless);
 }
+
+/// Does the filter close a cell round this vertex? Then a path may bend here although the mesh itself is
+/// open or straight.
+bool nav__touches_closed(const nav_mesh *m, const nav_filter *f, uint32_t vertex);
 
 /// May a ride be taken under this filter?
 static inline bool nav__ride_open(const nav_mesh *m, const nav__ride *ride, const nav_filter *f)
@@ -100,8 +105,8 @@ typedef struct nav__anchor {
     uint32_t cells[NAV__ANCHOR_CELLS];
 } nav__anchor;
 
-/// From a place found by locate.c: where the place lies outside its cell by rounding, p is moved just
-/// inside. On an edge both cells are listed, on a vertex all that meet there on this floor, on a pinch
+/// From a place found by locate.c: where the place lies on a vertex within rounding, p is moved onto it;
+/// where it lies outside its cell by rounding, just inside. On an edge both cells are listed, on a vertex all that meet there on this floor, on a pinch
 /// those of every sector (found through the grid, not by walking, so that sectors without a common edge
 /// are met). Cells that the filter closes are left out.
 void nav__anchor_make(const nav_mesh *m, const nav_place *place, const nav_filter *filter, nav__anchor *anchor);

@@ -287,3 +287,15 @@ uint32_t nav__fan_cells(const nav_mesh *m, uint32_t vertex, uint32_t *cells, uin
     } while (e != NAV_NONE && e != first && count < cap);
     return count;
 }
+
+bool nav__touches_closed(const nav_mesh *m, const nav_filter *f, uint32_t vertex)
+{
+    uint32_t first = m->vertex_edge[vertex], e = first;
+    do {
+        if (!nav__passes(m, f, m->edge_cell[e])) {
+            return true;
+        }
+        e = m->edges[nav__edge_prev(m, e)].twin;
+    } while (e != NAV_NONE && e != first);
+    return false;
+}

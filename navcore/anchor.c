@@ -46,6 +46,14 @@ static side side_of_cell(const nav_mesh *m, uint32_t cell, nav__p2 p)
     return found;
 }
 
+/// The cell's vertex that p stands on within rounding, else p. Sectors that only touch in a vertex must all
+/// be open to who stands there, and a position far from zero seldom hits a vertex exactly.
+static nav__p2 onto_vertex(const nav_mesh *m, uint32_t cell, nav__p2 p)
+{
+    nav__p2 v = nearest_vertex(m, cell, p);
+    return fabs(v.x - p.x) <= m->rounding && fabs(v.z - p.z) <= m->rounding ? v : p;
+}
+
 /// A position just inside the cell, from p outside of it by rounding. A cell so thin that rounding leaves
 /// nothing between its middle and p still holds its vertices.
 static nav__p2 move_inside(const nav_mesh *m, uint32_t cell, nav__p2 p)
@@ -126,7 +134,7 @@ static void add_touching(const nav_mesh *m, double height, const nav_filter *fil
 
 void nav__anchor_make(const nav_mesh *m, const nav_place *place, const nav_filter *filter, nav__anchor *anchor)
 {
-    anchor->p = nav__ground(m, place->point);
+    anchor->p = onto_vertex(m, place->cell, nav__ground(m, place->point));
     anchor->count = 0;
     side where = side_of_cell(m, place->cell, anchor->p);
     if (where == OUTSIDE) {

@@ -27,6 +27,12 @@ typedef struct view {
 
 enum { NOT_SEEN_YET = NAV_NONE };
 
+/// The far ends of the two walls that meet in a corner: where its open fan begins and where it ends,
+/// anticlockwise.
+typedef struct wall_ends {
+    nav__p2 first, last;
+} wall_ends;
+
 /// A place asked about.
 typedef struct place {
     nav_vec asked;
@@ -58,6 +64,7 @@ struct nav_matrix {
 
     sight *sights;
     uint32_t sight_count, sight_cap;
+    wall_ends *walls;    ///< [vertex_count] of corners; NULL where the filter closes cells
     view *views;         ///< [vertex_count]
     view *target_views;  ///< [target_count]
     uint32_t *watchers;  ///< [vertex_count + 1] by corner, first of its run in watcher_targets
@@ -110,6 +117,30 @@ static double distance(nav_vec a, nav_vec b)
 
 // ---- views -----------------------------------------------------------------------------------------
 
+static wall_ends ends_of(const nav_mesh *m, uint32_t vertex)
+{
+    uint32_t e = m->vertex_edge[vertex];
+    wall_ends ends = {.first = nav__edge_from(m, nav__edge_next(m, e))};
+    uint32_t prev = nav__edge_prev(m, e);
+    while (m->edges[prev].twin != NAV_NONE) {
+        prev = nav__edge_prev(m, m->edges[prev].twin);
+    }
+    ends.last = nav__edge_from(m, prev);
+    return ends;
+}
+
+/// May a shortest path come from `from` and bend at this corner? Only past the obstacle's side: where its
+/// walls lie to both sides of the line, the path could be pulled tight on either.
+static bool is_tangent(const nav_matrix *x, nav__p2 from, uint32_t vertex)
+{
+    if (!x->walls) {
+        return true;
+    }
+    nav__p2 at = ground_of(x->mesh, vertex);
+    const wall_ends *w = &x->walls[vertex];
+    return nav__orient(from, at, w->first) <= 0 || nav__orient(from, at, w->last) >= 0;
+}
+
 typedef struct sweep {
     nav_matrix *x;
     nav__p2 from;
@@ -124,6 +155,10 @@ static void note_sight(void *ctx, uint32_t vertex)
         return;
     }
     x->seen_stamp[vertex] = x->sweep_stamp;
+    nav__p2 at = ground_of(x->mesh, vertex);
+    if (!is_tangent(x, s->from, vertex) || (s->self != NAV_NONE && !is_tangent(x, at, s->self))) {
+        return;
+    }
     if (x->sight_count == x->sight_cap) {
         size_t cap = x->sight_cap ? 2 * (size_t)x->sight_cap : 1024;
         sight *sights = cap < NAV_NONE ? resize(x, x->sights, cap, sizeof *sights) : NULL;
@@ -134,7 +169,7 @@ static void note_sight(void *ctx, uint32_t vertex)
         x->sights = sights;
         x->sight_cap = (uint32_t)cap;
     }
-    x->sights[x->sight_count++] = (sight){nav__dist(s->from, ground_of(x->mesh, vertex)), vertex};
+    x->sights[x->sight_count++] = (sight){nav__dist(s->from, at), vertex};
 }
 
 static view look(nav_matrix *x, nav_query *query, nav__p2 from, uint32_t self, const uint32_t *cells, uint32_t count)
@@ -465,6 +500,9 @@ static bool has_costs(const nav_mesh *m, const nav_filter *f)
 static void prepare_graph(nav_matrix *x, nav_query *query)
 {
     uint32_t vertices = x->mesh->vertex_count;
+    if (nav__passes_all(x->mesh, &x->snap.filter)) {
+        x->walls = take(x, vertices, sizeof *x->walls);
+    }
     x->views = take(x, vertices, sizeof *x->views);
     x->watchers = take(x, (size_t)vertices + 1, sizeof *x->watchers);
     x->corners = take(x, vertices, sizeof *x->corners);
@@ -478,6 +516,10 @@ static void prepare_graph(nav_matrix *x, nav_query *query)
     }
     for (uint32_t v = 0; v < vertices; v++) {
         x->views[v].first = NOT_SEEN_YET;
+        uint32_t e = x->mesh->vertex_edge[v];
+        if (x->walls && (x->mesh->edges[e].vertex & NAV__CORNER)) {
+            x->walls[v] = ends_of(x->mesh, v);
+        }
     }
     for (uint32_t t = 0; t < x->target_count && !x->failed; t++) {
         const place *p = &x->targets[t];
@@ -521,7 +563,7 @@ void nav_matrix_destroy(nav_matrix *x)
     if (!x) {
         return;
     }
-    void *const blocks[] = {x->sources, x->targets, x->sights, x->views,       x->target_views, x->watchers,
+    void *const blocks[] = {x->sources, x->targets, x->sights, x->walls, x->views,       x->target_views, x->watchers,
                             x->watcher_targets, x->corners, x->heap, x->best, x->best_length, x->wanted,
                             x->seen_stamp};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {

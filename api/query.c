@@ -153,6 +153,8 @@ static api_outcome postpone(api_call *call, const api_mesh *mesh, cJSON *questio
     task->mesh = mesh;
     task->question = question;
     task->from_query = place->query_string;
+    task->body = call->response->body; // empty by now, but its room can be used again
+    call->response->body = (api_buffer){0};
     *call->task = task;
     return API_WORKER;
 }

@@ -6,6 +6,7 @@ BUILD ?= build
 SAN ?=
 OPT ?= -O2 -g
 ARGS ?=
+QUIETLY = $(MAKE) -s -j$(shell nproc)
 
 # Debian 12 packages: what the build needs, and what only tests, benchmarks and load tests need.
 PACKAGES_RUN := build-essential libmicrohttpd-dev libuv1-dev libcjson-dev zlib1g-dev
@@ -97,8 +98,8 @@ unit-programs: $(UNIT_BIN)
 
 ## build and serve samples/ on 127.0.0.1:8080 (ARGS="--listen ...")
 run: deps-run
-	@$(MAKE) --no-print-directory $(BUILD)/navd
-	$(BUILD)/navd --meshes samples $(ARGS)
+	@$(QUIETLY) $(BUILD)/navd
+	@$(BUILD)/navd --meshes samples $(ARGS)
 
 ## every suite, sanitizers included; the last line sums them up
 test: deps
@@ -121,13 +122,13 @@ bench: deps
 
 ## rates, latency and CPU per request measured with wrk; build/load.json
 load: deps
-	@$(MAKE) --no-print-directory $(BUILD)/navd
+	@$(QUIETLY) $(BUILD)/navd
 	@$(PYTHON) tests/load/run --binary $(BUILD)/navd $(ARGS)
 
 ## unit and HTTP tests under SAN=address or SAN=thread
 san: deps
 	@test -n "$(SAN)" || { echo "say which: make san SAN=address or SAN=thread" >&2; exit 2; }
-	@$(MAKE) --no-print-directory SAN=$(SAN) $(BUILD)/navd unit
+	@$(QUIETLY) SAN=$(SAN) build/san-$(SAN)/navd unit
 	@$(PYTHON) tests/http/run --binary $(BUILD)/navd $(ARGS)
 
 ## rewrite the sources in the project's layout

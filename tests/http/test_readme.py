@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -10,7 +11,16 @@ import unittest
 from harness.server import ROOT, Server
 
 #: Members that differ from run to run.
-VOLATILE = {"load_ms", "loaded_at", "memory_bytes", "revision"}
+VOLATILE = {"load_ms", "loaded_at", "memory_bytes", "request_id", "revision"}
+
+
+def whole(command):
+    """Are its quotes closed?"""
+    try:
+        shlex.split(command)
+    except ValueError:
+        return False
+    return True
 
 
 def examples():
@@ -22,8 +32,8 @@ def examples():
         parts = re.split(r"^\$ ", block, flags=re.M)[1:]
         for part in parts:
             lines = part.split("\n")
-            end = next(i for i, line in enumerate(lines) if not line.endswith("\\"))
-            found.append(("\n".join(lines[:end + 1]), "\n".join(lines[end + 1:]).strip()))
+            end = next(i for i in range(1, len(lines) + 1) if whole("\n".join(lines[:i])))
+            found.append(("\n".join(lines[:end]), "\n".join(lines[end:]).strip()))
     return [(c, out) for c, out in found if c.startswith("curl ")]
 
 
@@ -49,7 +59,7 @@ class Readme(unittest.TestCase):
                 address = "%s:%d" % server.address
                 for line, expected in examples():
                     with self.subTest(line):
-                        done = subprocess.run(["bash", "-c", line.replace("127.0.0.1:8080", address).replace("localhost:8080", address)],
+                        done = subprocess.run(["bash", "-c", line.replace("curl", "curl -s", 1).replace("127.0.0.1:8080", address)],
                                               cwd=home, capture_output=True, text=True, timeout=60)
                         self.assertEqual(done.returncode, 0, done.stderr)
                         self.assertEqual(steady(done.stdout.strip()), steady(expected))

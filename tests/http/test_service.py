@@ -1,4 +1,5 @@
 """The calls about the service itself."""
+import gzip
 import json
 import os
 
@@ -51,6 +52,25 @@ class Service(ServerCase):
                     self.assertNotIn(answer.status, (404, 405, 500), (method, path, answer))
         references = json.dumps(document).count('"$ref"')
         self.assertGreater(references, 0)
+
+
+class Compression(ServerCase):
+    files = {"maze.json": meshes.maze(24)}
+
+    def test_long_answers_for_those_who_accept_it(self):
+        plain = self.ask("GET", "/v1/meshes/maze/geometry")
+        self.assertNotIn("content-encoding", plain.headers)
+        packed = self.ask("GET", "/v1/meshes/maze/geometry", headers=[("Accept-Encoding", "br, gzip;q=0.5")])
+        self.assertEqual(packed.headers.get("content-encoding"), "gzip")
+        self.assertLess(len(packed.body), len(plain.body) / 2)
+        self.assertEqual(gzip.decompress(packed.body), plain.body)
+
+    def test_not_for_others_and_not_for_short_ones(self):
+        for accepted in ("identity", "gzip;q=0", "br", ""):
+            a = self.ask("GET", "/v1/meshes/maze/geometry", headers=[("Accept-Encoding", accepted)])
+            self.assertNotIn("content-encoding", a.headers, accepted)
+        a = self.ask("GET", "/livez", headers=[("Accept-Encoding", "gzip")])
+        self.assertNotIn("content-encoding", a.headers)
 
 
 class Origins(ServerCase):

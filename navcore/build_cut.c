@@ -164,13 +164,20 @@ static int by_length_falling(const void *a, const void *b)
     return p->length != q->length ? (p->length < q->length ? 1 : -1) : (p->half > q->half) - (p->half < q->half);
 }
 
+/// Does a ring's part p, q, r turn left or run straight on, not back? Ring indices.
+static bool goes_on(const clipper *c, uint32_t p, uint32_t q, uint32_t r)
+{
+    double turn = nav__orient(c->at[p], c->at[q], c->at[r]);
+    return turn > 0 || (turn == 0 && nav__dot(nav__sub(c->at[q], c->at[p]), nav__sub(c->at[r], c->at[q])) > 0);
+}
+
 /// Takes out the cut between two pieces if their union is convex.
 static void try_union(clipper *c, uint32_t half)
 {
     tri_half *h = &c->halves[half], *t = &c->halves[h->twin];
-    nav__p2 from = c->at[h->from], to = c->at[t->from];
-    if (nav__orient(c->at[c->halves[h->prev].from], from, c->at[c->halves[c->halves[t->next].next].from]) < 0 ||
-        nav__orient(c->at[c->halves[t->prev].from], to, c->at[c->halves[c->halves[h->next].next].from]) < 0) {
+    uint32_t after_t = c->halves[c->halves[t->next].next].from, after_h = c->halves[c->halves[h->next].next].from;
+    if (!goes_on(c, c->halves[h->prev].from, h->from, after_t) ||
+        !goes_on(c, c->halves[t->prev].from, t->from, after_h)) {
         return;
     }
     c->halves[h->prev].next = t->next;

@@ -185,8 +185,6 @@ static bool check_vertices(const nav_mesh *m, char why[256])
 static bool check_shapes(const nav_mesh *m, char why[256])
 {
     nav__p2 *at = malloc(((size_t)m->edge_count + m->corner_count) * sizeof *at);
-    double *areas = calloc(2 * (size_t)m->island_count, sizeof *areas);
-    double around = 0; // how much a seam may have moved cells away from their faces
     bool good = true;
     for (uint32_t c = 0; good && c < m->cell_count; c++) {
         uint32_t n = load_cell(m, c, at);
@@ -194,8 +192,6 @@ static bool check_shapes(const nav_mesh *m, char why[256])
             good = wrong(why, "cell %u is not convex", c);
         } else if (m->cells[c].island >= m->island_count) {
             good = wrong(why, "cell %u: island %u of %u", c, m->cells[c].island, m->island_count);
-        } else {
-            areas[m->cells[c].island] += area_of(at, n);
         }
     }
     for (uint32_t f = 0; good && f < m->face_count; f++) {
@@ -204,17 +200,32 @@ static bool check_shapes(const nav_mesh *m, char why[256])
             good = wrong(why, "face %u is not convex", f);
         } else if (m->faces[f].cell >= m->cell_count) {
             good = wrong(why, "face %u: cell %u", f, m->faces[f].cell);
-        } else {
-            areas[m->island_count + m->cells[m->faces[f].cell].island] += area_of(at, n);
         }
-        for (uint32_t i = 0; good && i < n; i++) {
-            around += nav__dist(at[i], at[(i + 1) % n]);
+    }
+    free(at);
+    return good;
+}
+
+/// Each island's cells have its faces' area; a seam may have moved their sides by `moved`.
+static bool check_areas(const nav_mesh *m, double moved, char why[256])
+{
+    nav__p2 *at = malloc(((size_t)m->edge_count + m->corner_count) * sizeof *at);
+    double *areas = calloc(3 * (size_t)m->island_count, sizeof *areas); // of cells, of faces; length of outlines
+    bool good = true;
+    for (uint32_t c = 0; c < m->cell_count; c++) {
+        areas[m->cells[c].island] += area_of(at, load_cell(m, c, at));
+    }
+    for (uint32_t f = 0; f < m->face_count; f++) {
+        uint32_t n = load_face(m, f, at), island = m->cells[m->faces[f].cell].island;
+        areas[m->island_count + island] += area_of(at, n);
+        for (uint32_t i = 0; i < n; i++) {
+            areas[2 * m->island_count + island] += nav__dist(at[i], at[(i + 1) % n]);
         }
     }
     for (uint32_t i = 0; good && i < m->island_count; i++) {
-        double cells = areas[i], faces = areas[m->island_count + i];
-        if (fabs(cells - faces) > 1e-9 * faces + 2e-2 * (m->cell_face_count > m->face_count) * around + m->rounding * around) {
-            good = wrong(why, "island %u: cells %.9g, faces %.9g", i, cells, faces);
+        double cells = areas[i], faces = areas[m->island_count + i], around = areas[2 * m->island_count + i];
+        if (fabs(cells - faces) > 1e-9 * faces + moved * around) {
+            good = wrong(why, "island %u: area of cells %.9g, of faces %.9g", i, cells, faces);
         } else if (fabs(cells - m->island_area[i]) > 1e-6 * cells) {
             good = wrong(why, "island %u: island_area", i);
         }
@@ -367,9 +378,14 @@ static bool check_islands(const nav_mesh *m, char why[256])
     return pieces == m->island_count ? true : wrong(why, "%u islands, %u pieces", m->island_count, pieces);
 }
 
-bool mesh_check(const nav_mesh *m, char why[256])
+bool mesh_check_structure(const nav_mesh *m, char why[256])
 {
     why[0] = '\0';
     return check_starts(m, why) && check_edges(m, why) && check_vertices(m, why) && check_shapes(m, why) &&
            check_face_lists(m, why) && check_grid(m, why) && check_trees(m, why) && check_islands(m, why);
+}
+
+bool mesh_check(const nav_mesh *m, double moved, char why[256])
+{
+    return mesh_check_structure(m, why) && check_areas(m, moved, why);
 }

@@ -56,7 +56,7 @@ static nav_status build_with(fixture *f, double weld, bool no_merge)
     nav_status status = nav_mesh_build(&f->soup, &options, NULL, &f->mesh, &f->report, &f->error);
     if (status == NAV_OK) {
         char why[256];
-        if (!mesh_check(f->mesh, why)) {
+        if (!mesh_check(f->mesh, 2e-3, why)) {
             fail_msg("%s", why);
         }
     }

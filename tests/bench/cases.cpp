@@ -22,7 +22,7 @@ struct terrain {
 };
 
 const terrain terrains[] = {
-    {"terrain-100", 28, 2000}, {"terrain-1k", 90, 2000}, {"terrain-10k", 283, 1000}, {"terrain-200k", 1265, 200}};
+    {"terrain-100", 22, 2000}, {"terrain-1k", 66, 2000}, {"terrain-10k", 210, 1000}, {"terrain-200k", 945, 200}};
 constexpr size_t TERRAINS = sizeof terrains / sizeof *terrains;
 constexpr size_t SHORT_QUESTIONS = 16384;
 

@@ -155,7 +155,7 @@ bool detour_peer::build(const bench_case &c, std::string &why)
     for (uint32_t p = 0; p < c.mesh.poly_count; p++) {
         poly_mesh_add_polygon(&m, &c.mesh.corners[c.mesh.first[p]], poly_mesh_size(&c.mesh, p));
     }
-    poly_mesh_limit_corners(&m, MOST_CORNERS);
+    poly_mesh_cut(&m, MOST_CORNERS);
     poly_mesh_link(&m);
     polygon_count = m.poly_count;
     bounds b = bounds_of(m);
@@ -212,8 +212,8 @@ bool detour_peer::build(const bench_case &c, std::string &why)
         }
     }
     poly_mesh_deinit(&m);
-    // As many nodes as there are polygons can be used; a larger pool only takes longer to clear.
-    node_pool = (int)std::min<uint32_t>(MOST_NODES, std::max<uint32_t>(256, polygon_count));
+    // A polygon takes a node for each side of a tile that it is entered from; a larger pool only takes longer to clear.
+    node_pool = (int)std::min<uint32_t>(MOST_NODES, std::max<uint32_t>(256, 2 * polygon_count));
     query.reset(dtAllocNavMeshQuery());
     corridor.resize(MOST_NODES);
     straight.resize(3 * (size_t)MOST_NODES);

@@ -19,7 +19,7 @@ struct peer_path {
 class detour_peer
 {
   public:
-    /// Makes tiles of Detour's own data from the polygons, cut to at most 6 corners. Coordinates must be multiples of
+    /// Makes tiles of Detour's own data from the polygons, cut to at most 6 corners, none of them straight. Coordinates must be multiples of
     /// 1/64, or of the power of two at which a whole map of one tile fits in 16 bits.
     /// @return false, with the reason in `why`, when they do not fit
     bool build(const bench_case &c, std::string &why);

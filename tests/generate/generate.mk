@@ -14,7 +14,7 @@ samples: $(MAKE_MESHES)
 ## terrains of about 100 to 200,000 polygons for trying out, in build/meshes
 terrains: $(MAKE_MESHES)
 	@mkdir -p $(BUILD)/meshes
-	$(MAKE_MESHES) terrain 28 1 $(BUILD)/meshes/terrain-100.obj
-	$(MAKE_MESHES) terrain 90 1 $(BUILD)/meshes/terrain-1k.obj
-	$(MAKE_MESHES) terrain 283 1 $(BUILD)/meshes/terrain-10k.obj
-	$(MAKE_MESHES) terrain 1265 1 $(BUILD)/meshes/terrain-200k.json
+	$(MAKE_MESHES) terrain 22 1 $(BUILD)/meshes/terrain-100.obj
+	$(MAKE_MESHES) terrain 66 1 $(BUILD)/meshes/terrain-1k.obj
+	$(MAKE_MESHES) terrain 210 1 $(BUILD)/meshes/terrain-10k.obj
+	$(MAKE_MESHES) terrain 945 1 $(BUILD)/meshes/terrain-200k.json

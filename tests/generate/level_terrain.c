@@ -22,6 +22,6 @@ void level_terrain(poly_mesh *mesh, int side, uint64_t seed)
     poly_mesh_init(mesh);
     cell_grid_cover(&g, mesh, &(cell_cover){.most = 16, .tile = LEVEL_TILE, .height = height, .ctx = &hills});
     cell_grid_deinit(&g);
-    poly_mesh_limit_corners(mesh, 6);
+    poly_mesh_cut(mesh, 6);
     poly_mesh_link(mesh);
 }

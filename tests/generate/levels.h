@@ -34,9 +34,9 @@ void level_island(poly_mesh *mesh, uint64_t seed);
 extern const level_area level_island_areas[];
 
 /// Hills with boxes standing on them, in tiles as a tiled bake makes them: no polygon crosses a multiple of
-/// LEVEL_TILE units or has more than 6 corners.
+/// LEVEL_TILE units or has more than 6 corners or a straight one.
 #define LEVEL_TILE 64
-/// @param side  of the square, in units; about one polygon comes to 8 square units
+/// @param side  of the square, in units; two polygons come to about 9 square units
 void level_terrain(poly_mesh *mesh, int side, uint64_t seed);
 
 #endif

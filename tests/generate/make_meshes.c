@@ -54,7 +54,7 @@ static void write_sample(const char *folder, const sample *s)
     } else if (strcmp(s->format, "obj") == 0) {
         write_obj(f, &mesh, s->areas, comment);
     } else {
-        poly_mesh_limit_corners(&mesh, 6);
+        poly_mesh_cut(&mesh, 6);
         poly_mesh_link(&mesh);
         if (!write_mset(f, &mesh)) {
             fprintf(stderr, "%s does not fit into one tile\n", s->name);

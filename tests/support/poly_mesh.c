@@ -281,32 +281,49 @@ static double list_area(const double *vertices, const uint32_t *corners, uint32_
     return twice;
 }
 
-/// Adds a convex polygon in pieces of at most `most` corners: the diagonal that divides the area most
-/// evenly, among those that leave both sides some, until the pieces are small enough.
-static void add_in_pieces(poly_mesh *next, const uint32_t *corners, uint32_t count, uint32_t most, uint8_t area,
-                          uint32_t flags)
+static bool list_is_straight_at(const double *vertices, const uint32_t *corners, uint32_t count, uint32_t k)
 {
-    if (count <= most) {
-        add_like(next, corners, count, area, flags);
-        return;
+    return is_straight(&vertices[3 * (size_t)corners[(k + count - 1) % count]], &vertices[3 * (size_t)corners[k]],
+                       &vertices[3 * (size_t)corners[(k + 1) % count]]);
+}
+
+/// The diagonal that ends in the most straight corners, and of such the one that divides the area most evenly.
+/// @return false when the polygon needs no cut
+static bool find_cut(const poly_mesh *mesh, const uint32_t *corners, uint32_t count, uint32_t most, uint32_t *from,
+                     uint32_t *to)
+{
+    const double *vertices = mesh->vertices;
+    bool *straight = poly_mesh_resize(NULL, count, sizeof *straight), any = count > most;
+    for (uint32_t k = 0; k < count; k++) {
+        straight[k] = list_is_straight_at(vertices, corners, count, k);
+        any |= straight[k];
     }
-    double whole = list_area(next->vertices, corners, count), best = -1;
-    uint32_t from = 0, to = 2;
-    uint32_t *piece = poly_mesh_resize(NULL, count, sizeof *piece);
-    for (uint32_t i = 0; i + 2 < count; i++) {
+    double whole = list_area(vertices, corners, count), best = 0;
+    for (uint32_t i = 0; i + 2 < count && any; i++) {
         for (uint32_t k = i + 2; k < count && k - i + 1 < count; k++) {
-            memcpy(piece, &corners[i], (k - i + 1) * sizeof *piece);
-            double part = list_area(next->vertices, piece, k - i + 1), least = fmin(part, whole - part);
-            if (least > best) {
-                best = least;
-                from = i;
-                to = k;
+            double part = list_area(vertices, &corners[i], k - i + 1), least = fmin(part, whole - part) / whole;
+            double score = least > 1e-12 ? least + straight[i] + straight[k] : 0;
+            if (score > best) {
+                best = score;
+                *from = i;
+                *to = k;
             }
         }
     }
-    uint32_t n = to - from + 1;
-    add_in_pieces(next, &corners[from], n, most, area, flags);
-    uint32_t rest = 0;
+    free(straight);
+    return any && best > 0;
+}
+
+static void add_in_pieces(poly_mesh *next, const uint32_t *corners, uint32_t count, uint32_t most, uint8_t area,
+                          uint32_t flags)
+{
+    uint32_t from = 0, to = 0, rest = 0;
+    if (!find_cut(next, corners, count, most, &from, &to)) {
+        add_like(next, corners, count, area, flags);
+        return;
+    }
+    add_in_pieces(next, &corners[from], to - from + 1, most, area, flags);
+    uint32_t *piece = poly_mesh_resize(NULL, count, sizeof *piece);
     for (uint32_t k = to; k != from + count + 1; k++) {
         piece[rest++] = corners[k % count];
     }
@@ -314,7 +331,7 @@ static void add_in_pieces(poly_mesh *next, const uint32_t *corners, uint32_t cou
     free(piece);
 }
 
-void poly_mesh_limit_corners(poly_mesh *mesh, uint32_t most)
+void poly_mesh_cut(poly_mesh *mesh, uint32_t most)
 {
     poly_mesh next = successor(mesh);
     for (uint32_t p = 0; p < mesh->poly_count; p++) {

@@ -78,8 +78,9 @@ double poly_mesh_height(const poly_mesh *mesh, uint32_t polygon, double x, doubl
 /// Ground area of one polygon.
 double poly_mesh_area(const poly_mesh *mesh, uint32_t polygon);
 
-/// Cuts polygons with more than `most` corners (>= 4) by diagonals into smaller ones. Numbers change; unlinks.
-void poly_mesh_limit_corners(poly_mesh *mesh, uint32_t most);
+/// Cuts polygons by diagonals until none has more than `most` corners (>= 3) or a straight one: what Detour
+/// wants, whose rays take the wrong edge where two lie in one line. Numbers change; unlinks.
+void poly_mesh_cut(poly_mesh *mesh, uint32_t most);
 
 /// Keeps the polygons whose entry in `keep` is true. Numbers change; unlinks.
 void poly_mesh_keep(poly_mesh *mesh, const bool *keep);

@@ -17,16 +17,6 @@ static nav__p2 cell_middle(const nav_mesh *m, uint32_t cell)
     return (nav__p2){sum.x / (end - first), sum.z / (end - first)};
 }
 
-static nav__p2 nearest_vertex(const nav_mesh *m, uint32_t cell, nav__p2 p)
-{
-    nav__p2 best = nav__edge_from(m, m->cells[cell].first_edge);
-    for (uint32_t e = m->cells[cell].first_edge + 1; e < m->cells[cell + 1].first_edge; e++) {
-        nav__p2 v = nav__edge_from(m, e);
-        best = nav__dist(v, p) < nav__dist(best, p) ? v : best;
-    }
-    return best;
-}
-
 typedef enum side { OUTSIDE, ON_BORDER, INSIDE } side;
 
 static side side_of_cell(const nav_mesh *m, uint32_t cell, nav__p2 p)
@@ -50,8 +40,27 @@ static side side_of_cell(const nav_mesh *m, uint32_t cell, nav__p2 p)
 /// be open to who stands there, and a position far from zero seldom hits a vertex exactly.
 static nav__p2 onto_vertex(const nav_mesh *m, uint32_t cell, nav__p2 p)
 {
-    nav__p2 v = nearest_vertex(m, cell, p);
-    return fabs(v.x - p.x) <= m->rounding && fabs(v.z - p.z) <= m->rounding ? v : p;
+    nav__p2 best = p;
+    double reach = m->rounding;
+    for (uint32_t e = m->cells[cell].first_edge; e < m->cells[cell + 1].first_edge; e++) {
+        nav__p2 v = nav__edge_from(m, e);
+        double dx = fabs(v.x - p.x), dz = fabs(v.z - p.z);
+        if (dx <= reach && dz <= reach) {
+            reach = dx > dz ? dx : dz;
+            best = v;
+        }
+    }
+    return best;
+}
+
+static nav__p2 nearest_vertex(const nav_mesh *m, uint32_t cell, nav__p2 p)
+{
+    nav__p2 best = nav__edge_from(m, m->cells[cell].first_edge);
+    for (uint32_t e = m->cells[cell].first_edge + 1; e < m->cells[cell + 1].first_edge; e++) {
+        nav__p2 v = nav__edge_from(m, e);
+        best = nav__dist(v, p) < nav__dist(best, p) ? v : best;
+    }
+    return best;
 }
 
 /// A position just inside the cell, from p outside of it by rounding. A cell so thin that rounding leaves

@@ -264,25 +264,32 @@ uint32_t nav__face_cell_at(const nav_mesh *m, uint32_t face, nav__p2 p)
     return best;
 }
 
-/// Below so many faces a cell's list is looked through at once; above, the grid goes first.
-enum { SHORT_LIST = 4 };
+/// Up to so many faces a cell's own list is looked through; of more, those that the grid lists at p.
+enum { SHORT_LIST = 8 };
 
-/// A face of the cell that holds p, within rounding, by the grid; NAV_NONE when none does.
-static uint32_t face_by_grid(const nav_mesh *m, uint32_t cell, nav__p2 p)
+/// A face of the cell that holds p, within rounding; NAV_NONE when there is none.
+static uint32_t face_holding(const nav_mesh *m, uint32_t cell, nav__p2 p)
 {
-    nav__grid_span span;
-    if (!nav__grid_cover(m, p, p, &span)) {
-        return NAV_NONE;
+    uint32_t first = m->cells[cell].first_face, end = m->cells[cell + 1].first_face;
+    const uint32_t *list = m->cell_faces;
+    bool own = end - first <= SHORT_LIST;
+    if (!own) {
+        nav__grid_span span;
+        if (!nav__grid_cover(m, p, p, &span)) {
+            return NAV_NONE;
+        }
+        size_t g = (size_t)span.j0 * m->grid_nx + span.i0;
+        first = m->grid_first[g];
+        end = m->grid_first[g + 1];
+        list = m->grid_faces;
     }
     nav__window here = nav__window_of(m, p, p);
     double slack2 = m->rounding * m->rounding;
-    size_t g = (size_t)span.j0 * m->grid_nx + span.i0;
-    for (uint32_t k = m->grid_first[g]; k < m->grid_first[g + 1]; k++) {
-        uint32_t face = m->grid_faces[k];
+    for (uint32_t k = first; k < end; k++) {
         nav__p2 at;
-        if (nav__meets_window(m, face, &here) && m->faces[face].cell == cell &&
-            nav__face_closest(m, face, p, slack2, &at) <= slack2) {
-            return face;
+        if (nav__meets_window(m, list[k], &here) && (own || m->faces[list[k]].cell == cell) &&
+            nav__face_closest(m, list[k], p, slack2, &at) <= slack2) {
+            return list[k];
         }
     }
     return NAV_NONE;
@@ -307,10 +314,10 @@ static uint32_t nearest_face(const nav_mesh *m, uint32_t cell, nav__p2 p)
 
 double nav__cell_height(const nav_mesh *m, uint32_t cell, nav__p2 p, uint32_t *face)
 {
-    uint32_t count = m->cells[cell + 1].first_face - m->cells[cell].first_face;
-    uint32_t found = count > SHORT_LIST ? face_by_grid(m, cell, p) : NAV_NONE;
+    uint32_t first = m->cells[cell].first_face, count = m->cells[cell + 1].first_face - first;
+    uint32_t found = count == 1 ? m->cell_faces[first] : face_holding(m, cell, p);
     if (found == NAV_NONE) {
-        found = count == 1 ? m->cell_faces[m->cells[cell].first_face] : nearest_face(m, cell, p);
+        found = nearest_face(m, cell, p);
     }
     if (face) {
         *face = found;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "api.h"
+#include "listen.h"
 
 typedef enum value_kind { VALUE_TEXT, VALUE_LIST, VALUE_COUNT, VALUE_BYTES, VALUE_TIME, VALUE_LOG, VALUE_LEVEL, VALUE_ACCESS } value_kind;
 
@@ -28,7 +29,7 @@ static const option options[] = {
     {"listen", VALUE_LIST, AT(listen), AT(listen_count), 0, SRV_LISTEN_MAX, "ADDR:PORT",
      "where to listen, more than once; port 0: a free one; unix:/path: a socket"},
     {"meshes", VALUE_TEXT, AT(meshes), 0, 0, 0, "DIR", "folder of mesh files, watched"},
-    {"state", VALUE_TEXT, AT(state), 0, 0, 0, "DIR", "folder where edits are kept"},
+    {"state", VALUE_TEXT, AT(state), 0, 0, 0, "DIR", "folder where edits are kept (there are none in this version)"},
     {"threads", VALUE_COUNT, AT(threads), 0, 1, 64, "N", "serving threads"},
     {"workers", VALUE_COUNT, AT(workers), 0, 1, 256, "N", "threads for heavy queries"},
     {"token-file", VALUE_TEXT, AT(token_file), 0, 0, 0, "FILE", "bearer token for changes; none: only from loopback"},
@@ -38,9 +39,9 @@ static const option options[] = {
      "web pages that may ask, more than once; *: any"},
     {"max-body", VALUE_BYTES, AT(max_body), 0, 1024, 16 * GIB, "BYTES", "size of an uploaded mesh (k, M, G)"},
     {"max-batch", VALUE_COUNT, AT(max_batch), 0, 1, 1000000, "N", "queries in one batch"},
-    {"max-matrix", VALUE_COUNT, AT(max_matrix), 0, 1, 1000000000, "N", "sources times targets of a matrix"},
+    {"max-matrix", VALUE_COUNT, AT(max_matrix), 0, 1, 1000000000, "N", "sources times targets of a matrix (not in this version)"},
     {"max-nodes", VALUE_COUNT, AT(max_nodes), 0, 1, 1000000000, "N", "search nodes of one path"},
-    {"max-agents", VALUE_COUNT, AT(max_agents), 0, 0, 10000000, "N", "agents of one mesh"},
+    {"max-agents", VALUE_COUNT, AT(max_agents), 0, 0, 10000000, "N", "agents of one mesh (not in this version)"},
     {"max-connections", VALUE_COUNT, AT(max_connections), 0, 1, 1000000, "N", "open connections"},
     {"max-queue", VALUE_COUNT, AT(max_queue), 0, 1, 1000000, "N", "requests that wait for a worker"},
     {"request-timeout", VALUE_TIME, AT(request_timeout_ms), 0, 10, 86400000, "TIME",
@@ -326,6 +327,12 @@ static bool check_together(const srv_config *config, FILE *errors)
     if (config->command == SRV_HEALTHCHECK && config->operand_count > 1) {
         fprintf(errors, "navd: --healthcheck takes one URL\n");
         return false;
+    }
+    for (uint32_t i = 0; i < config->listen_count; i++) {
+        if (config->command != SRV_HEALTHCHECK && !srv_listen_address_valid(config->listen[i])) {
+            fprintf(errors, "navd: --listen: \"%s\" is not ADDR:PORT, [ADDR6]:PORT or unix:/path\n", config->listen[i]);
+            return false;
+        }
     }
     if (!config->tls_cert != !config->tls_key) {
         fprintf(errors, "navd: --tls-cert and --tls-key go together\n");

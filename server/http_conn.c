@@ -80,8 +80,7 @@ static void begin(srv_thread *thread, struct MHD_Connection *connection, void **
 /// send a reset, which may overtake the answer.
 static void linger(srv_thread *thread, const srv_conn *conn)
 {
-    bool tls = thread->server->config.tls_cert != NULL;
-    if (!conn->linger || tls || thread->linger_count == SRV_LINGER_MAX) {
+    if (!conn->linger || thread->linger_count == SRV_LINGER_MAX) {
         return;
     }
     int fd = fcntl(conn->fd, F_DUPFD_CLOEXEC, 0);

@@ -170,8 +170,14 @@ static bool check_framing(srv_request *r, const header_walk *w, api_problem *pro
         return false;
     }
     if (!w->length) {
+        if (!w->coding && r->api.method == API_PUT) {
+            api_problem_set(problem, API_LENGTH_REQUIRED, "PUT needs a body with its Content-Length");
+            return false;
+        }
+        r->has_body = w->coding != NULL;
         return true;
     }
+    r->has_body = true;
     size_t digits = strspn(w->length, "0123456789");
     if (digits == 0 || w->length[digits]) {
         api_problem_set(problem, API_BAD_REQUEST, "Content-Length is not a number");

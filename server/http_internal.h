@@ -44,7 +44,7 @@ typedef struct srv_conn {
 typedef enum srv_phase {
     SRV_PHASE_HEAD,    ///< the request line is known
     SRV_PHASE_BODY,    ///< headers accepted, the body arrives
-    SRV_PHASE_TOO_BIG, ///< the body went over the limit; the rest is thrown away, then refused
+    SRV_PHASE_DISCARD, ///< the body cannot be taken; the rest is thrown away, then refused with `refusal`
     SRV_PHASE_ANSWER,  ///< the response is filled, or on its way to be (suspended)
     SRV_PHASE_SENT     ///< handed to libmicrohttpd
 } srv_phase;
@@ -63,7 +63,9 @@ struct srv_request {
     srv_conn *conn;
     struct MHD_Connection *connection;
     srv_phase phase;
+    api_code refusal;       ///< with SRV_PHASE_DISCARD
     bool late;              ///< began after the drain did
+    bool has_body;          ///< announced by the headers
     bool close;             ///< end the connection after the answer
     bool suspended;
     bool accepts_gzip, compressed;
@@ -78,6 +80,7 @@ struct srv_request {
     size_t uri_cap;
     char *body;
     size_t body_bytes, body_cap, body_limit, discarded;
+    size_t budgeted;        ///< of body_cap, counted in server->body_bytes
 
     uint64_t resume_ns;     ///< when a delayed refusal is sent
     srv_request *next;      ///< in the free list, the list of finished works, or the delayed ones

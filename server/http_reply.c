@@ -6,6 +6,7 @@
 
 #include "clock.h"
 #include "http_internal.h"
+#include "log.h"
 
 #define COMPRESS_MIN_BYTES 1024
 #define COMPRESS_LEVEL 1
@@ -117,6 +118,18 @@ static struct MHD_Response *make(srv_request *r)
     return out;
 }
 
+/// What an operator should know of: our own faults by their request id, and changes that came to nothing.
+static void tell(const srv_request *r)
+{
+    int status = r->response.status;
+    bool ours = status == MHD_HTTP_INTERNAL_SERVER_ERROR || status == MHD_HTTP_INSUFFICIENT_STORAGE;
+    if (ours || (r->is_job && status >= 400)) {
+        srv_log(ours ? SRV_ERROR : SRV_WARN, SRV_EVENT(ours ? "request failed" : "change refused"),
+                SRV_TEXT("method", r->method), SRV_TEXT("path", r->api.path), SRV_INT("status", status),
+                SRV_TEXT("id", r->request_id));
+    }
+}
+
 static void count(srv_request *r, uint64_t now)
 {
     srv_thread_metrics *metrics = r->thread->metrics;
@@ -144,6 +157,7 @@ enum MHD_Result srv__reply(srv_request *r)
         r->conn->state = SRV_CONN_SENDING;
         r->conn->deadline_ns = now + (config->request_timeout_ms + bytes / SEND_BYTES_PER_MS) * SRV_NS_PER_MS;
         count(r, now);
+        tell(r);
     }
     return result;
 }

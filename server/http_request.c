@@ -8,7 +8,8 @@
 #include "log.h"
 
 #define BODY_KEEP_BYTES ((size_t)64 << 10)   // a recycled request keeps buffers up to this size
-#define DISCARD_MAX_BYTES ((size_t)64 << 20) // of a body that went over the limit
+#define DISCARD_MAX_BYTES ((size_t)64 << 20) // of a body that cannot be taken
+#define BODIES_MAX_BYTES ((size_t)1 << 30)   // of all bodies larger than BODY_KEEP_BYTES at one time
 
 static srv_request *new_request(srv_thread *thread)
 {
@@ -23,15 +24,24 @@ static srv_request *new_request(srv_thread *thread)
     return r;
 }
 
-static void recycle(srv_request *r)
+static void drop_large_body(srv_request *r)
 {
-    srv_thread *thread = r->thread;
-    api_buffer_free(&r->response.body);
     if (r->body_cap > BODY_KEEP_BYTES) {
         free(r->body);
         r->body = NULL;
         r->body_cap = 0;
     }
+    if (r->budgeted) {
+        atomic_fetch_sub(&r->thread->server->body_bytes, r->budgeted);
+        r->budgeted = 0;
+    }
+}
+
+static void recycle(srv_request *r)
+{
+    srv_thread *thread = r->thread;
+    api_buffer_free(&r->response.body);
+    drop_large_body(r);
     r->next = thread->free_requests;
     thread->free_requests = r;
 }
@@ -127,10 +137,19 @@ void *srv__request_begin(void *cls, const char *uri, struct MHD_Connection *conn
     return r;
 }
 
-static enum MHD_Result refuse_now(srv_request *r, const api_problem *problem)
+/// Before the body is read. The client may still be sending it: the connection cannot be used again, and
+/// is read for a moment after the answer so that the client gets to see it.
+static enum MHD_Result reply_early(srv_request *r)
 {
-    srv__refuse(r, problem);
+    r->close = true;
+    r->conn->linger = true;
     return srv__reply(r);
+}
+
+/// A body that may be large, from somebody who may not change anything: the api says so without it.
+static bool forbidden_upload(const srv_request *r)
+{
+    return r->has_body && !r->api.may_change && r->body_limit > r->thread->server->limits.max_query_body;
 }
 
 /// Headers are there, the body is not read yet.
@@ -142,39 +161,74 @@ static enum MHD_Result take_headers(srv_request *r, const char *method, const ch
         make_request_id(r);
     }
     if (!ok) {
-        // The client may still be sending its body: the connection cannot be used again, and is read
-        // for a moment after the answer so that the client gets to see it.
-        r->close = true;
-        r->conn->linger = true;
-        return refuse_now(r, &problem);
+        srv__refuse(r, &problem);
+        return reply_early(r);
+    }
+    if (forbidden_upload(r)) {
+        r->api.body = "";
+        r->phase = SRV_PHASE_ANSWER;
+        srv__dispatch(r);
+        return r->suspended ? MHD_YES : reply_early(r);
     }
     r->phase = SRV_PHASE_BODY;
     return MHD_YES;
 }
 
+/// Large bodies share a budget, so that many slow uploads at once cannot take all memory.
+static bool within_budget(srv_request *r)
+{
+    if (r->body_cap <= BODY_KEEP_BYTES || r->body_cap == r->budgeted) {
+        return true;
+    }
+    srv_server *server = r->thread->server;
+    size_t more = r->body_cap - r->budgeted;
+    size_t least = server->limits.max_body <= SIZE_MAX / 4 ? 4 * server->limits.max_body : SIZE_MAX;
+    r->budgeted += more;
+    return atomic_fetch_add(&server->body_bytes, more) + more <= (least > BODIES_MAX_BYTES ? least : BODIES_MAX_BYTES);
+}
+
+static void discard_from_here(srv_request *r, api_code refusal)
+{
+    r->phase = SRV_PHASE_DISCARD;
+    r->refusal = refusal;
+    drop_large_body(r);
+}
+
 static enum MHD_Result take_body(srv_request *r, const char *data, size_t size)
 {
     if (r->phase == SRV_PHASE_BODY && size > r->body_limit - r->body_bytes) {
-        r->phase = SRV_PHASE_TOO_BIG; // only a chunked body gets here: an announced length was checked
+        discard_from_here(r, API_TOO_LARGE); // a chunked body: an announced length was checked before
     }
-    if (r->phase == SRV_PHASE_TOO_BIG) {
+    if (r->phase == SRV_PHASE_BODY &&
+        (!reserve(&r->body, &r->body_cap, r->body_bytes + size + 1) || !within_budget(r))) {
+        discard_from_here(r, API_OVERLOADED);
+    }
+    if (r->phase == SRV_PHASE_DISCARD) {
         r->discarded += size;
         return r->discarded > DISCARD_MAX_BYTES ? MHD_NO : MHD_YES;
-    }
-    if (!reserve(&r->body, &r->body_cap, r->body_bytes + size + 1)) {
-        return MHD_NO;
     }
     memcpy(r->body + r->body_bytes, data, size);
     r->body_bytes += size;
     return MHD_YES;
 }
 
+static enum MHD_Result refuse_discarded(srv_request *r)
+{
+    api_problem problem;
+    if (r->refusal == API_TOO_LARGE) {
+        api_problem_set(&problem, API_TOO_LARGE, "the body may have at most %zu bytes", r->body_limit);
+    } else {
+        api_problem_set(&problem, API_OVERLOADED, "too many large bodies are arriving at once; nothing was started");
+        problem.retry_after = 1;
+    }
+    srv__refuse(r, &problem);
+    return srv__reply(r);
+}
+
 static enum MHD_Result take_end(srv_request *r)
 {
-    if (r->phase == SRV_PHASE_TOO_BIG) {
-        api_problem problem;
-        api_problem_set(&problem, API_TOO_LARGE, "the body may have at most %zu bytes", r->body_limit);
-        return refuse_now(r, &problem);
+    if (r->phase == SRV_PHASE_DISCARD) {
+        return refuse_discarded(r);
     }
     if (!reserve(&r->body, &r->body_cap, r->body_bytes + 1)) {
         return MHD_NO;
@@ -202,7 +256,7 @@ enum MHD_Result srv__request_handle(void *cls, struct MHD_Connection *connection
     case SRV_PHASE_HEAD:
         return take_headers(r, method, version);
     case SRV_PHASE_BODY:
-    case SRV_PHASE_TOO_BIG: {
+    case SRV_PHASE_DISCARD: {
         size_t size = *upload_data_size;
         *upload_data_size = 0;
         return size > 0 ? take_body(r, upload_data, size) : take_end(r);

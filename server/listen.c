@@ -108,6 +108,13 @@ static bool split(const char *text, char *host, size_t host_size, const char **p
     return true;
 }
 
+bool srv_listen_address_valid(const char *address)
+{
+    char host[128];
+    const char *port;
+    return (strncmp(address, "unix:", 5) == 0 && address[5]) || split(address, host, sizeof host, &port);
+}
+
 static void write_url(srv_listener *listener, const char *scheme)
 {
     char host[64] = "", port[8] = "";
@@ -126,7 +133,7 @@ bool srv_listener_open(srv_listener *listener, const char *address, const char *
     char host[128];
     const char *port;
     if (!split(address, host, sizeof host, &port)) {
-        snprintf(error, error_size, "cannot listen on \"%s\": expected ADDR:PORT, [ADDR6]:PORT or unix:/path", address);
+        snprintf(error, error_size, "cannot listen on \"%s\": not ADDR:PORT", address);
         return false;
     }
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV}, *found = NULL;

@@ -17,6 +17,9 @@ typedef struct srv_listener {
     char url[160];
 } srv_listener;
 
+/// Has `address` one of the forms that srv_listener_open takes?
+bool srv_listen_address_valid(const char *address);
+
 /// Opens "ADDR:PORT", "[ADDR6]:PORT" or "unix:/path".
 /// @param scheme  "http" or "https", for the URL
 /// @return false and one line in `error`: wrong, taken, not allowed

@@ -138,8 +138,8 @@ static void announce(const srv_server *server)
     const char *url;
     for (size_t i = 0; (url = srv_http_url(server->http, i)); i++) {
         printf("navd listening on %s\n", url);
+        fflush(stdout);
     }
-    fflush(stdout);
     srv_log(SRV_INFO, SRV_EVENT("serving"), SRV_TEXT("version", API_VERSION), SRV_INT("threads", server->config.threads),
             SRV_INT("workers", server->config.workers),
             SRV_TEXT("meshes", server->folder ? srv_folder_path(server->folder) : "none"));

@@ -30,6 +30,7 @@ typedef struct srv_server {
     atomic_bool draining; ///< no new requests
     atomic_bool stopping; ///< the drain timeout is over: give up what is under way
     atomic_size_t connections;
+    atomic_size_t body_bytes; ///< memory of large request bodies that are arriving or being worked on
 } srv_server;
 
 /// Fills server->host.

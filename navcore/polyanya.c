@@ -588,7 +588,9 @@ static void expand_seen(search_state *st, const view *v, uint32_t right_cut, boo
 static void expand(search_state *st, const node *from)
 {
     const nav_mesh *m = st->m;
-    view v = {.from = from, .cell = m->edge_cell[from->edge]};
+    view v;
+    v.from = from;
+    v.cell = m->edge_cell[from->edge];
     v.first = m->cells[v.cell].first_edge;
     v.last = m->cells[v.cell + 1].first_edge - 1;
     v.root = record_at(st, from->record);
@@ -599,7 +601,7 @@ static void expand(search_state *st, const node *from)
 
     // The first edge whose far end is strictly left of the right ray holds the right cut ...
     uint32_t right_cut = b;
-    double side = right_side(st, &v, b), far_side;
+    double side = from->flags & RIGHT_IS_VERTEX ? 0 : right_side(st, &v, b), far_side;
     while (chain_next(&v, right_cut) != a && (far_side = right_side(st, &v, chain_next(&v, right_cut))) <= 0) {
         right_cut = chain_next(&v, right_cut);
         side = far_side;
@@ -607,7 +609,7 @@ static void expand(search_state *st, const node *from)
     bool right_inside = side < 0;
     // ... and the last whose near end is strictly right of the left ray the left cut.
     uint32_t left_cut = chain_prev(&v, a);
-    side = left_side(st, &v, a);
+    side = from->flags & LEFT_IS_VERTEX ? 0 : left_side(st, &v, a);
     while (left_cut != right_cut && (far_side = left_side(st, &v, left_cut)) >= 0) {
         left_cut = chain_prev(&v, left_cut);
         side = far_side;

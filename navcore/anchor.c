@@ -109,8 +109,7 @@ static void add_connected(const nav_mesh *m, const nav_filter *filter, nav__anch
 }
 
 /// Adds those of the cells a face lies on that hold the position at its height.
-static void add_cells_of(const nav_mesh *m, uint32_t face, double height, const nav_filter *filter,
-                         nav__anchor *anchor)
+static void add_cells_of(const nav_mesh *m, uint32_t face, double height, const nav_filter *filter, nav__anchor *anchor)
 {
     double tolerance = m->agent.climb + 8 * m->rounding;
     uint32_t cells[NAV__FACE_CELLS], count = nav__face_cells(m, face, cells);

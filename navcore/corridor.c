@@ -44,8 +44,8 @@ static crossing *collect(nav_query *query, const nav_mesh *m, uint32_t cell, nav
     if (!list) {
         return NULL;
     }
-    nav__window around = nav__window_of(m, (nav__p2){fmin(a.x, b.x), fmin(a.z, b.z)},
-                                        (nav__p2){fmax(a.x, b.x), fmax(a.z, b.z)});
+    nav__window around =
+        nav__window_of(m, (nav__p2){fmin(a.x, b.x), fmin(a.z, b.z)}, (nav__p2){fmax(a.x, b.x), fmax(a.z, b.z)});
     for (uint32_t k = first; k < end; k++) {
         if (nav__meets_window(m, m->cell_faces[k], &around)) {
             *count += clip(m, m->cell_faces[k], a, b, &list[*count]);

@@ -23,7 +23,10 @@ static const double STEEPNESS = 8;
 
 static const nav__candidate no_candidate = {.counted = INFINITY, .distance = INFINITY, .face = NAV_NONE};
 
-static bool within_reach(nav_vec p) { return fabs(p.x) < FARTHEST && fabs(p.y) < FARTHEST && fabs(p.z) < FARTHEST; }
+static bool within_reach(nav_vec p)
+{
+    return fabs(p.x) < FARTHEST && fabs(p.y) < FARTHEST && fabs(p.z) < FARTHEST;
+}
 
 bool nav__locator_init(nav__locator *s, const nav_mesh *m, nav_vec point, const nav_snap *snap)
 {
@@ -125,7 +128,10 @@ bool nav__speaks_for_polygon(const nav__locator *s, uint32_t face, double distan
 }
 
 /// Squared ground distance beyond which nothing counts less than the best so far, with a hair to spare.
-static double reach2(const nav__candidate *best) { return best->counted * best->counted * (1 + 1e-12); }
+static double reach2(const nav__candidate *best)
+{
+    return best->counted * best->counted * (1 + 1e-12);
+}
 
 enum { REMEMBERED = 64 };
 
@@ -133,10 +139,10 @@ enum { REMEMBERED = 64 };
 typedef struct rings {
     const nav__locator *s;
     nav__candidate *best;
-    nav__grid_span span;  ///< the box's, or what of it can still count less than the best
-    int64_t ci, cj;       ///< the position's cell, or the nearest to it
-    double step;          ///< of the grid, as exactly as nav__grid_index has it
-    nav__window window;   ///< what lies beyond cannot count less than the best
+    nav__grid_span span;       ///< the box's, or what of it can still count less than the best
+    int64_t ci, cj;            ///< the position's cell, or the nearest to it
+    double step;               ///< of the grid, as exactly as nav__grid_index has it
+    nav__window window;        ///< what lies beyond cannot count less than the best
     uint32_t seen[REMEMBERED]; ///< faces looked at, by their last bits: most are listed by several cells
 } rings;
 
@@ -169,8 +175,14 @@ static void consider_outline(rings *r, uint32_t face)
     }
 }
 
-static double line_x(const rings *r, int64_t i) { return (double)r->s->m->grid_x + (double)i * r->step; }
-static double line_z(const rings *r, int64_t j) { return (double)r->s->m->grid_z + (double)j * r->step; }
+static double line_x(const rings *r, int64_t i)
+{
+    return (double)r->s->m->grid_x + (double)i * r->step;
+}
+static double line_z(const rings *r, int64_t j)
+{
+    return (double)r->s->m->grid_z + (double)j * r->step;
+}
 
 /// How far v is from column k of `count`; the outermost ones reach outward without end.
 static double column_gap(double v, double least, double step, uint32_t count, int64_t k)
@@ -288,15 +300,13 @@ bool nav__nearest(const nav_mesh *m, nav_vec point, const nav_snap *snap, nav_pl
     return nav__place_write(&s, point, &best, place);
 }
 
-bool nav_query_nearest(nav_query *query, const nav_mesh *mesh, nav_vec point, const nav_snap *snap,
-                       nav_place *place)
+bool nav_query_nearest(nav_query *query, const nav_mesh *mesh, nav_vec point, const nav_snap *snap, nav_place *place)
 {
     (void)query;
     return nav__nearest(mesh, point, snap, place);
 }
 
-bool nav_query_height(nav_query *query, const nav_mesh *mesh, nav_vec point, const nav_snap *snap,
-                      nav_place *place)
+bool nav_query_height(nav_query *query, const nav_mesh *mesh, nav_vec point, const nav_snap *snap, nav_place *place)
 {
     (void)query;
     nav__locator s;

@@ -1,7 +1,7 @@
 /// What a single face or cell says about a ground position: does it hold it, how far is it, how high is
 /// it there. Knows nothing of snapping or floors (locate.c).
-#include "scratch.h"
 #include "surface.h"
+#include "scratch.h"
 
 // ---- the grid --------------------------------------------------------------------------------------
 
@@ -93,9 +93,15 @@ double nav__face_closest(const nav_mesh *m, uint32_t face, nav__p2 p, double rea
 
 // ---- heights ---------------------------------------------------------------------------------------
 
-static const float *point(const nav_mesh *m, uint32_t number) { return m->points + 3 * (size_t)number; }
+static const float *point(const nav_mesh *m, uint32_t number)
+{
+    return m->points + 3 * (size_t)number;
+}
 
-static nav__p2 ground_of(const float *v) { return (nav__p2){(double)v[0], (double)v[2]}; }
+static nav__p2 ground_of(const float *v)
+{
+    return (nav__p2){(double)v[0], (double)v[2]};
+}
 
 /// A triangle holds what lies beside it by less than this part of its size: such is rounding.
 static const double BESIDE = 1e-9;

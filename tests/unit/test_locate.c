@@ -1,10 +1,10 @@
 /// Point location against brute force: worlds of several floors, convex and L-shaped polygons, detail
 /// triangles, holes and gaps, wound both ways; every floor rule, boxes of every size.
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "rng.h"
 #include "scratch.h"
@@ -21,8 +21,8 @@ enum { SIDE = 7, MOST_POLYGONS = 256, MOST_CORNERS = 8 };
 typedef struct shape {
     nav_vec ring[MOST_CORNERS];
     uint32_t count;
-    nav_vec top;   ///< the tip of its detail triangles
-    bool has_top;  ///< else its height is that of a plane or, with four corners, of the fan round corner 0
+    nav_vec top;  ///< the tip of its detail triangles
+    bool has_top; ///< else its height is that of a plane or, with four corners, of the fan round corner 0
     bool l_shaped;
     uint32_t flags;
 } shape;
@@ -35,7 +35,10 @@ typedef struct world {
     nav_mesh *mesh;
 } world;
 
-static double eighths(rng *r, int low, int high) { return rng_between(r, low, high) / 8.0; }
+static double eighths(rng *r, int low, int high)
+{
+    return rng_between(r, low, high) / 8.0;
+}
 
 /// A lattice of vertices 4 apart, shaken; heights on a plane, or free.
 static void shake_lattice(nav_vec v[SIDE + 1][SIDE + 1], nav_vec base, bool plane, rng *r)
@@ -73,8 +76,8 @@ static void add_quad(world *w, nav_vec v[SIDE + 1][SIDE + 1], int i, int k, bool
 static void add_l(world *w, nav_vec v[SIDE + 1][SIDE + 1], int i, int k, rng *r)
 {
     shape *s = &w->shapes[w->count++];
-    nav_vec ring[8] = {v[i][k],         v[i + 1][k],     v[i + 2][k],     v[i + 2][k + 1],
-                       v[i + 1][k + 1], v[i + 1][k + 2], v[i][k + 2],     v[i][k + 1]};
+    nav_vec ring[8] = {v[i][k],         v[i + 1][k],     v[i + 2][k], v[i + 2][k + 1],
+                       v[i + 1][k + 1], v[i + 1][k + 2], v[i][k + 2], v[i][k + 1]};
     uint32_t turn = rng_below(r, 8);
     s->count = 8;
     for (uint32_t c = 0; c < 8; c++) {
@@ -141,8 +144,8 @@ static void build_world(world *w)
         if (s->has_top) {
             assert_int_equal(nav_soup_add_detail_vertex(&soup, s->top.x, s->top.y, s->top.z), NAV_OK);
             for (uint32_t k = 0; k < s->count; k++) {
-                assert_int_equal(nav_soup_add_detail_tri(&soup, corners[k], corners[(k + 1) % s->count], vertices + tops),
-                                 NAV_OK);
+                assert_int_equal(
+                    nav_soup_add_detail_tri(&soup, corners[k], corners[(k + 1) % s->count], vertices + tops), NAV_OK);
             }
             tops++;
         }
@@ -205,7 +208,10 @@ typedef struct hit {
     double margin; ///< how far inside the box the point lies
 } hit;
 
-static double cross(nav_vec a, nav_vec b, nav_vec p) { return (b.x - a.x) * (p.z - a.z) - (b.z - a.z) * (p.x - a.x); }
+static double cross(nav_vec a, nav_vec b, nav_vec p)
+{
+    return (b.x - a.x) * (p.z - a.z) - (b.z - a.z) * (p.x - a.x);
+}
 
 static nav_vec segment_closest(nav_vec a, nav_vec b, nav_vec p, double *d2)
 {
@@ -330,7 +336,10 @@ static const hit *brute_best(const hit *hits, uint32_t count)
 
 // ---- comparisons -----------------------------------------------------------------------------------
 
-static double apart(nav_vec a, nav_vec b) { return hypot(hypot(a.x - b.x, a.z - b.z), a.y - b.y); }
+static double apart(nav_vec a, nav_vec b)
+{
+    return hypot(hypot(a.x - b.x, a.z - b.z), a.y - b.y);
+}
 
 static nav_vec random_position(const world *w, rng *r)
 {
@@ -362,8 +371,9 @@ static nav_snap random_snap(rng *r)
 
 static void complain(uint64_t seed, nav_vec p, const nav_snap *snap, const nav_place *got, const hit *want)
 {
-    print_error("world %llu point %.17g %.17g %.17g box %g %g %g floor %d exclude %x\n", (unsigned long long)seed, p.x, p.y,
-                p.z, snap->half_extents.x, snap->half_extents.y, snap->half_extents.z, (int)snap->floor, snap->filter.exclude);
+    print_error("world %llu point %.17g %.17g %.17g box %g %g %g floor %d exclude %x\n", (unsigned long long)seed, p.x,
+                p.y, p.z, snap->half_extents.x, snap->half_extents.y, snap->half_extents.z, (int)snap->floor,
+                snap->filter.exclude);
     print_error("  got polygon %d (%g %g %g) distance %g inside %d\n", (int)got->polygon, got->point.x, got->point.y,
                 got->point.z, got->distance, got->inside);
     if (want) {
@@ -373,12 +383,12 @@ static void complain(uint64_t seed, nav_vec p, const nav_snap *snap, const nav_p
     fail();
 }
 
-#define EXPECT(condition)                          \
-    do {                                           \
-        if (!(condition)) {                        \
+#define EXPECT(condition)                            \
+    do {                                             \
+        if (!(condition)) {                          \
             print_error("not so: %s\n", #condition); \
-            complain(seed, p, snap, &got, want);   \
-        }                                          \
+            complain(seed, p, snap, &got, want);     \
+        }                                            \
     } while (0)
 
 /// The place is the closest point of its polygon, counts no more than the best, and is told rightly.
@@ -394,7 +404,8 @@ static void check_place(const world *w, uint64_t seed, nav_vec p, const nav_snap
     EXPECT(got.inside == named.over || apart((nav_vec){got.point.x, p.y, got.point.z}, p) < 1e-4);
     EXPECT(got.on_mesh == (got.inside && fabs(got.point.y - p.y) <= w->climb) ||
            fabs(fabs(got.point.y - p.y) - w->climb) < 1e-4);
-    EXPECT(w->mesh->faces[got.face].polygon == got.polygon && nav__face_cell_at(w->mesh, got.face, nav__ground(w->mesh, got.point)) == got.cell);
+    EXPECT(w->mesh->faces[got.face].polygon == got.polygon &&
+           nav__face_cell_at(w->mesh, got.face, nav__ground(w->mesh, got.point)) == got.cell);
 }
 
 static void compare_once(const world *w, uint64_t seed, nav_query *query, rng *r, int *compared)
@@ -550,7 +561,8 @@ static void an_answer_can_be_asked_again(void **state)
             nav_vec p = random_position(w, &r);
             nav_place first, again;
             assert_true(nav_query_nearest(query, w->mesh, p, &wide, &first));
-            nav_vec printed = {(double)(float)first.point.x, (double)(float)first.point.y, (double)(float)first.point.z};
+            nav_vec printed = {(double)(float)first.point.x, (double)(float)first.point.y,
+                               (double)(float)first.point.z};
             if (!nav_query_nearest(query, w->mesh, printed, &none, &again)) {
                 fail_msg("world %llu: %.17g %.17g %.17g", (unsigned long long)seed, printed.x, printed.y, printed.z);
             }

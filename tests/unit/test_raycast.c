@@ -1,10 +1,10 @@
 /// Straight walks: against exact integer geometry where nothing is degenerate, against the oracle where
 /// everything is (vertices, edges, pinches, several floors), and single cases with known answers.
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "nav_query.h"
 #include "scene.h"
@@ -19,7 +19,10 @@ typedef struct spot {
     int64_t x, z;
 } spot;
 
-static spot spot_at(double x, double z) { return (spot){llround(64 * x), llround(64 * z)}; }
+static spot spot_at(double x, double z)
+{
+    return (spot){llround(64 * x), llround(64 * z)};
+}
 
 static spot corner_spot(const poly_mesh *m, uint32_t polygon, uint32_t k)
 {
@@ -27,7 +30,10 @@ static spot corner_spot(const poly_mesh *m, uint32_t polygon, uint32_t k)
     return spot_at(v[0], v[2]);
 }
 
-static int64_t turn(spot a, spot b, spot c) { return (b.x - a.x) * (c.z - a.z) - (b.z - a.z) * (c.x - a.x); }
+static int64_t turn(spot a, spot b, spot c)
+{
+    return (b.x - a.x) * (c.z - a.z) - (b.z - a.z) * (c.x - a.x);
+}
 
 /// A ray and the wall that stops it, by trying all walls.
 typedef struct exact_ray {
@@ -119,12 +125,15 @@ static void check_corridor(const scene *s, const bool *open, const exact_ray *ra
 static void check_exact(const scene *s, const bool *open, const exact_ray *ray, const nav_ray *got)
 {
     if (got->status != (ray->blocked ? NAV_RAY_BLOCKED : NAV_RAY_CLEAR) || fabs(got->t - ray->t) > 1e-12) {
-        print_error("%s: (%.6f %.6f) to (%.6f %.6f): status %d t %.15g, want %d %.15g\n", scene_name(s), (double)ray->p.x / 64,
-                    (double)ray->p.z / 64, (double)ray->q.x / 64, (double)ray->q.z / 64, got->status, got->t, ray->blocked, ray->t);
+        print_error("%s: (%.6f %.6f) to (%.6f %.6f): status %d t %.15g, want %d %.15g\n", scene_name(s),
+                    (double)ray->p.x / 64, (double)ray->p.z / 64, (double)ray->q.x / 64, (double)ray->q.z / 64,
+                    got->status, got->t, ray->blocked, ray->t);
         fail();
     }
-    double px = (double)ray->p.x / 64, pz = (double)ray->p.z / 64, qx = (double)ray->q.x / 64, qz = (double)ray->q.z / 64;
-    assert_true(fabs(got->point.x - (px + ray->t * (qx - px))) < 1e-9 && fabs(got->point.z - (pz + ray->t * (qz - pz))) < 1e-9);
+    double px = (double)ray->p.x / 64, pz = (double)ray->p.z / 64, qx = (double)ray->q.x / 64,
+           qz = (double)ray->q.z / 64;
+    assert_true(fabs(got->point.x - (px + ray->t * (qx - px))) < 1e-9 &&
+                fabs(got->point.z - (pz + ray->t * (qz - pz))) < 1e-9);
     assert_true(fabs(got->distance - ray->t * hypot(qx - px, qz - pz)) < 1e-9);
     assert_true(fabs(got->normal.x - ray->normal.x) < 1e-12 && fabs(got->normal.z - ray->normal.z) < 1e-12);
     assert_true(got->normal.y == 0);
@@ -183,7 +192,8 @@ static void rays_agree_with_exact_geometry(void **state)
     nav_query *query = nav_query_create(NULL);
     int generic = 0;
     for (uint64_t seed = 0; seed < 200; seed++) {
-        generic += exact_rays(query, seed % 2 ? RANDOM_GRID : RANDOM_TRIANGLES, seed, (unsigned)(seed / 2 % SCENE_TRANSFORM));
+        generic +=
+            exact_rays(query, seed % 2 ? RANDOM_GRID : RANDOM_TRIANGLES, seed, (unsigned)(seed / 2 % SCENE_TRANSFORM));
     }
     print_message("%d rays\n", generic);
     assert_true(generic > 2000);
@@ -231,9 +241,10 @@ static void check_by_oracle(const caster *c, nav_query *query, const nav_snap *s
                 (got.distance + step >= span || !can_walk(c, got.point.x + step * dx, got.point.z + step * dz));
     }
     if (!right) {
-        print_error("%s: (%.17g %.17g) on %u to (%.17g %.17g): status %d t %.12g distance %.12g normal %g %g, oracle %s\n",
-                    scene_name(c->scene), c->from.x, c->from.z, c->from.polygon, to.x, to.z, got.status, got.t, got.distance,
-                    got.normal.x, got.normal.z, clear ? "clear" : "blocked");
+        print_error(
+            "%s: (%.17g %.17g) on %u to (%.17g %.17g): status %d t %.12g distance %.12g normal %g %g, oracle %s\n",
+            scene_name(c->scene), c->from.x, c->from.z, c->from.polygon, to.x, to.z, got.status, got.t, got.distance,
+            got.normal.x, got.normal.z, clear ? "clear" : "blocked");
         fail();
     }
 }
@@ -269,7 +280,8 @@ static void rays_agree_with_the_oracle(void **state)
     nav_query *query = nav_query_create(NULL);
     int cast = 0;
     for (uint64_t seed = 0; seed < 160; seed++) {
-        cast += oracle_rays(query, (random_kind)(seed % RANDOM_KIND_COUNT), seed, (unsigned)(seed / 4 % SCENE_TRANSFORM));
+        cast +=
+            oracle_rays(query, (random_kind)(seed % RANDOM_KIND_COUNT), seed, (unsigned)(seed / 4 % SCENE_TRANSFORM));
     }
     print_message("%d rays\n", cast);
     assert_true(cast > 3000);
@@ -335,7 +347,8 @@ static nav_ray cast(fixture *f, nav_vec from, nav_vec to)
     return ray;
 }
 
-static void expect_ray(fixture *f, nav_vec from, nav_vec to, nav_ray_status status, double t, nav_vec point, nav_vec normal)
+static void expect_ray(fixture *f, nav_vec from, nav_vec to, nav_ray_status status, double t, nav_vec point,
+                       nav_vec normal)
 {
     nav_ray ray = cast(f, from, to);
     assert_int_equal(ray.status, status);
@@ -362,7 +375,8 @@ static void a_flat_sliver_stops_nothing(void **state)
     }
     build(&f);
     expect_ray(&f, (nav_vec){1.5, 0, 0.5}, (nav_vec){0.5, 0, 1.5}, NAV_RAY_CLEAR, 1, (nav_vec){0.5, 0, 1.5}, none);
-    expect_ray(&f, (nav_vec){1, 0, 1}, (nav_vec){3, 0, 1}, NAV_RAY_BLOCKED, 0.5, (nav_vec){2, 0, 1}, (nav_vec){-1, 0, 0});
+    expect_ray(&f, (nav_vec){1, 0, 1}, (nav_vec){3, 0, 1}, NAV_RAY_BLOCKED, 0.5, (nav_vec){2, 0, 1},
+               (nav_vec){-1, 0, 0});
     expect_ray(&f, (nav_vec){0, 0, 0}, (nav_vec){2, 0, 2}, NAV_RAY_CLEAR, 1, (nav_vec){2, 0, 2}, none);
     finish(&f);
 }
@@ -418,13 +432,15 @@ static void rays_without_end_stop_at_the_wall(void **state)
     expect_ray(&f, (nav_vec){-1, 0, 5}, (nav_vec){5, 0, 5}, NAV_RAY_CLEAR, 1, (nav_vec){5, 0, 5}, none);
     expect_ray(&f, (nav_vec){5, 0, 5}, (nav_vec){5, 0, 10}, NAV_RAY_CLEAR, 1, (nav_vec){5, 0, 10}, none);
     // Along the wall, and out of a corner.
-    expect_ray(&f, (nav_vec){0, 0, 0}, (nav_vec){0, 0, 20}, NAV_RAY_BLOCKED, 0.5, (nav_vec){0, 0, 10}, (nav_vec){0, 0, -1});
+    expect_ray(&f, (nav_vec){0, 0, 0}, (nav_vec){0, 0, 20}, NAV_RAY_BLOCKED, 0.5, (nav_vec){0, 0, 10},
+               (nav_vec){0, 0, -1});
     expect_ray(&f, (nav_vec){0, 0, 0}, (nav_vec){-1, 0, -2}, NAV_RAY_BLOCKED, 0, none, (nav_vec){0, 0, 1});
     nav_snap snap = nav_snap_default();
     nav_ray ray;
     assert_int_equal(nav_query_raycast(f.query, f.mesh, (nav_vec){99, 0, 0}, none, &snap, true, &ray), NAV_OK);
     assert_true(ray.status == NAV_RAY_START_OFF_MESH && ray.start.polygon == NAV_NONE && ray.polygon_count == 0);
-    assert_int_equal(nav_query_raycast(f.query, f.mesh, none, (nav_vec){NAN, 0, 0}, &snap, true, &ray), NAV_BAD_ARGUMENT);
+    assert_int_equal(nav_query_raycast(f.query, f.mesh, none, (nav_vec){NAN, 0, 0}, &snap, true, &ray),
+                     NAV_BAD_ARGUMENT);
     finish(&f);
 }
 
@@ -442,7 +458,8 @@ static void a_pinch_is_a_wall(void **state)
     assert_true((ray.normal.x == -1 && ray.normal.z == 0) || (ray.normal.x == 0 && ray.normal.z == -1));
     expect_ray(&f, (nav_vec){4, 0, 4}, (nav_vec){7, 0, 7}, NAV_RAY_CLEAR, 1, (nav_vec){7, 0, 7}, none);
     expect_ray(&f, (nav_vec){4, 0, 4}, (nav_vec){1, 0, 2}, NAV_RAY_CLEAR, 1, (nav_vec){1, 0, 2}, none);
-    expect_ray(&f, (nav_vec){2, 0, 4}, (nav_vec){6, 0, 4}, NAV_RAY_BLOCKED, 0.5, (nav_vec){4, 0, 4}, (nav_vec){-1, 0, 0});
+    expect_ray(&f, (nav_vec){2, 0, 4}, (nav_vec){6, 0, 4}, NAV_RAY_BLOCKED, 0.5, (nav_vec){4, 0, 4},
+               (nav_vec){-1, 0, 0});
     finish(&f);
 }
 

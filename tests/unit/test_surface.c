@@ -1,10 +1,10 @@
 /// What single faces and cells say: containment, closest points, heights, the faces a leg crosses, and the
 /// query's buffers.
+#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <cmocka.h>
 
 #include "rng.h"
 #include "scratch.h"
@@ -74,7 +74,8 @@ static void containment_is_exact(void **state)
     nav__p2 o = nav__ground(f.mesh, (nav_vec){0, 0, 0});
     assert_true(nav__face_holds(f.mesh, 0, o));
     // (1.5, 0.5) lies on the edge from (0, 0) to (3, 1); the next double below it does not.
-    nav__p2 on = {o.x + 1.5, o.z + 0.5}, below = {on.x, nextafter(on.z, -INFINITY)}, above = {on.x, nextafter(on.z, INFINITY)};
+    nav__p2 on = {o.x + 1.5, o.z + 0.5}, below = {on.x, nextafter(on.z, -INFINITY)},
+            above = {on.x, nextafter(on.z, INFINITY)};
     assert_true(nav__face_holds(f.mesh, 0, on) && nav__cell_holds(f.mesh, 0, on));
     assert_true(!nav__face_holds(f.mesh, 0, below) && !nav__cell_holds(f.mesh, 0, below));
     assert_true(nav__face_holds(f.mesh, 0, above) && nav__cell_holds(f.mesh, 0, above));
@@ -142,10 +143,10 @@ static void heights_without_detail_are_the_fans(void **state)
         vertex(&f, 0, 0, 4);
         polygon(&f, 4, back ? (uint32_t[]){0, 3, 2, 1} : (uint32_t[]){0, 1, 2, 3});
         build(&f);
-        assert_true(height_at(&f, 2, 2) == 2);       // on the diagonal from corner 0
-        assert_true(height_at(&f, 3, 1) == 1.0);     // 1/4 * 1 + 1/2 * 0 + 1/4 * 3
+        assert_true(height_at(&f, 2, 2) == 2);   // on the diagonal from corner 0
+        assert_true(height_at(&f, 3, 1) == 1.0); // 1/4 * 1 + 1/2 * 0 + 1/4 * 3
         assert_true(height_at(&f, 0, 2) == 0.5 && height_at(&f, 4, 4) == 3);
-        assert_true(height_at(&f, -5, 2) == 0.5);    // beside it: of its outline
+        assert_true(height_at(&f, -5, 2) == 0.5); // beside it: of its outline
         assert_true(height_at(&f, 9, 9) == 3);
         finish(&f);
     }

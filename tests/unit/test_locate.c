@@ -1,10 +1,11 @@
 /// Point location against brute force: worlds of several floors, convex and L-shaped polygons, detail
 /// triangles, holes and gaps, wound both ways; every floor rule, boxes of every size.
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "rng.h"
 #include "scratch.h"

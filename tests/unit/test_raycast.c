@@ -1,10 +1,11 @@
 /// Straight walks: against exact integer geometry where nothing is degenerate, against the oracle where
 /// everything is (vertices, edges, pinches, several floors), and single cases with known answers.
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "nav_query.h"
 #include "scene.h"

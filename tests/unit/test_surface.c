@@ -1,10 +1,11 @@
 /// What single faces and cells say: containment, closest points, heights, the faces a leg crosses, and the
 /// query's buffers.
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include "rng.h"
 #include "scratch.h"

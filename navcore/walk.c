@@ -198,7 +198,7 @@ static nav__walk_end stopped_at(const walk *w, uint32_t cell, nav__p2 point, con
         }
     }
     double t = nav__dot(nav__sub(point, w->start), d) / all;
-    return (nav__walk_end){false, cell, point, normal, t < 0 ? 0 : t > 1 ? 1 : t};
+    return (nav__walk_end){false, cell, point, normal, t > 0 ? t < 1 ? t : 1 : 0};
 }
 
 // ---- the walk --------------------------------------------------------------------------------------

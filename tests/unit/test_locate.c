@@ -264,7 +264,11 @@ static double height_of(const shape *s, nav_vec p)
 {
     double y;
     if (s->l_shaped) { // a plane: any three of its corners that are not in a line
-        triangle_height(s->ring[0], s->ring[2], s->ring[4], p, &y);
+        uint32_t c = 2;
+        while (fabs(cross(s->ring[0], s->ring[1], s->ring[c])) < 1) {
+            c++;
+        }
+        triangle_height(s->ring[0], s->ring[1], s->ring[c], p, &y);
         return y;
     }
     for (uint32_t k = 0; k < s->count; k++) {

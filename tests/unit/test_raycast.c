@@ -229,7 +229,7 @@ static void check_by_oracle(const caster *c, nav_query *query, const nav_snap *s
     nav_ray got;
     nav_vec start = random_point_position(&c->scene->mesh, c->from), end = {to.x, -3, to.z};
     assert_int_equal(nav_query_raycast(query, c->scene->nav, start, end, snap, false, &got), NAV_OK);
-    double span = hypot(to.x - start.x, to.z - start.z), step = 1e-6;
+    double span = hypot(to.x - start.x, to.z - start.z), step = 1e-4;
     double dx = span > 0 ? (to.x - start.x) / span : 0, dz = span > 0 ? (to.z - start.z) / span : 0;
     bool clear = can_walk(c, to.x, to.z), right;
     if (clear) {

@@ -1,0 +1,123 @@
+#include "interval.h"
+
+#include <math.h>
+#include <string.h>
+
+/// Doubles an array of the query's.
+static bool grow(nav__intervals *st, nav__buffer *buffer, void *array, uint32_t *cap, size_t entry)
+{
+    size_t want = *cap ? (size_t)*cap * 2 : 512;
+    void *data = want < NAV_NONE ? nav__reserve(st->query, buffer, want * entry) : NULL;
+    if (!data) {
+        st->out_of_memory = true;
+        return false;
+    }
+    memcpy(array, &data, sizeof data);
+    *cap = (uint32_t)(buffer->bytes / entry < NAV_NONE ? buffer->bytes / entry : NAV_NONE - 1);
+    return true;
+}
+
+uint32_t nav__add_record(nav__intervals *st, double g, uint32_t vertex, uint32_t parent)
+{
+    if (st->record_count == st->record_cap &&
+        !grow(st, &st->query->records, &st->records, &st->record_cap, sizeof *st->records)) {
+        return NAV_NONE;
+    }
+    st->records[st->record_count] = (nav__record){g, vertex, parent};
+    return st->record_count++;
+}
+
+void nav__add_fresh(nav__intervals *st, nav__node n, nav__p2 root, nav__p2 left, nav__p2 right)
+{
+    if (n.record == NAV_NONE || (st->fresh_count == st->fresh_cap &&
+                                 !grow(st, &st->query->fresh, &st->fresh, &st->fresh_cap, sizeof *st->fresh))) {
+        return;
+    }
+    st->fresh[st->fresh_count++] = (nav__fresh){n, root, left, right};
+}
+
+// ---- the open list, a heap of four children --------------------------------------------------------
+
+static inline bool before(nav__open a, nav__open b) { return a.f < b.f || (a.f == b.f && a.node > b.node); }
+
+void nav__open_node(nav__intervals *st, nav__node n, double f)
+{
+    if ((st->node_count == st->node_cap &&
+         !grow(st, &st->query->nodes, &st->nodes, &st->node_cap, sizeof *st->nodes)) ||
+        (st->heap_count == st->heap_cap &&
+         !grow(st, &st->query->heap, &st->heap, &st->heap_cap, sizeof *st->heap))) {
+        return;
+    }
+    nav__open entry = {f, st->node_count};
+    st->nodes[st->node_count++] = n;
+    uint32_t i = st->heap_count++;
+    for (uint32_t up; i > 0 && before(entry, st->heap[up = (i - 1) / 4]); i = up) {
+        st->heap[i] = st->heap[up];
+    }
+    st->heap[i] = entry;
+}
+
+nav__open nav__pop_open(nav__intervals *st)
+{
+    nav__open *h = st->heap, top = h[0], last = h[--st->heap_count];
+    uint32_t i = 0, n = st->heap_count;
+    for (uint32_t first = 1; first < n; first = 4 * i + 1) {
+        uint32_t best = first, end = first + 4 < n ? first + 4 : n;
+        for (uint32_t k = first + 1; k < end; k++) {
+            best = before(h[k], h[best]) ? k : best;
+        }
+        if (!before(h[best], last)) {
+            break;
+        }
+        h[i] = h[best];
+        i = best;
+    }
+    h[i] = last;
+    return top;
+}
+
+// ---- the beginning ---------------------------------------------------------------------------------
+
+/// Best g by vertex and by ride. A stamp makes clearing needless.
+static bool prepare_roots(nav__intervals *st)
+{
+    nav_query *q = st->query;
+    size_t had = q->roots.bytes;
+    size_t want = ((size_t)st->m->vertex_count + st->m->ride_count + 1) * sizeof *st->roots;
+    st->roots = nav__reserve(q, &q->roots, want);
+    if (!st->roots) {
+        return false;
+    }
+    if (q->roots.bytes != had) {
+        memset((char *)st->roots + had, 0, q->roots.bytes - had);
+    }
+    if (++q->root_stamp == 0) {
+        memset(st->roots, 0, q->roots.bytes);
+        q->root_stamp = 1;
+    }
+    st->stamp = q->root_stamp;
+    return true;
+}
+
+bool nav__intervals_init(nav__intervals *st, nav_query *query, nav__search *search)
+{
+    *st = (nav__intervals){
+        .query = query,
+        .s = search,
+        .m = search->mesh,
+        .start = search->start->p,
+        .goal = search->goal->p,
+        .all_pass = nav__passes_all(search->mesh, search->filter),
+        .nodes = query->nodes.data,
+        .node_cap = (uint32_t)(query->nodes.bytes / sizeof *st->nodes),
+        .fresh = query->fresh.data,
+        .fresh_cap = (uint32_t)(query->fresh.bytes / sizeof *st->fresh),
+        .records = query->records.data,
+        .record_cap = (uint32_t)(query->records.bytes / sizeof *st->records),
+        .heap = query->heap.data,
+        .heap_cap = (uint32_t)(query->heap.bytes / sizeof *st->heap),
+        .best_final = INFINITY,
+        .ride_floor = INFINITY,
+    };
+    return prepare_roots(st);
+}

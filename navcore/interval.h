@@ -1,0 +1,205 @@
+/// Private: the nodes of the interval search (polyanya.c), their storage, and their successors.
+#ifndef NAV_INTERVAL_H
+#define NAV_INTERVAL_H
+
+#include "polyanya.h"
+
+enum {
+    NAV__LEFT_IS_VERTEX = 1,  ///< the interval's left end is the edge's own vertex
+    NAV__RIGHT_IS_VERTEX = 2,
+    NAV__LEFT_FROM_PREVIOUS = 4,  ///< the left ray runs from the previous root through the root
+    NAV__RIGHT_FROM_PREVIOUS = 8,
+    NAV__FINAL = 16,  ///< the goal itself, straight from the root
+    NAV__RIDE = 32    ///< a link's ride, begun straight from the root (edge: the ride's number)
+};
+
+/// One bend: every node whose root is this corner, reached this way, names it.
+typedef struct nav__record {
+    double g;
+    uint32_t vertex;  ///< NAV_NONE: the start; vertex_count + k: the end of ride k
+    uint32_t parent;
+} nav__record;
+
+typedef struct nav__node {
+    uint32_t record;
+    uint32_t edge;         ///< the half-edge, in the cell entered, that the interval lies on
+    uint32_t left, right;  ///< vertices the rays run through (unless FROM_PREVIOUS)
+    uint32_t flags;
+} nav__node;
+
+/// A successor as it is made: the node, and for its bound where root and interval lie.
+typedef struct nav__fresh {
+    nav__node node;
+    nav__p2 root, left, right;
+} nav__fresh;
+
+/// An open node. Of equal f the younger goes first: it is deeper.
+typedef struct nav__open {
+    double f;
+    uint32_t node;
+} nav__open;
+
+/// Best g at which a vertex, or the end of a ride, was a root in this search.
+typedef struct nav__root_best {
+    double g;
+    uint32_t stamp;
+} nav__root_best;
+
+/// Everything the search holds; the arrays are the query's buffers.
+typedef struct nav__intervals {
+    nav_query *query;
+    nav__search *s;
+    const nav_mesh *m;
+    nav__p2 start, goal;
+    bool all_pass;
+    bool out_of_memory;
+
+    nav__node *nodes;
+    uint32_t node_count, node_cap;
+    nav__fresh *fresh;  ///< successors of the node being expanded
+    uint32_t fresh_count, fresh_cap;
+    nav__record *records;
+    uint32_t record_count, record_cap;
+    nav__open *heap;
+    uint32_t heap_count, heap_cap;
+    nav__root_best *roots;
+    uint32_t stamp;
+
+    double best_final;  ///< length of the shortest way to the goal met so far: nothing longer is opened
+    bool cheap_rides;   ///< some ride costs less than its straight line
+    double ride_floor;  ///< no way by a cheap ride costs less than this from its beginning on
+} nav__intervals;
+
+// ---- storage (interval.c) --------------------------------------------------------------------------
+
+/// Takes the query's buffers. @return false when out of memory
+bool nav__intervals_init(nav__intervals *st, nav_query *query, nav__search *search);
+
+/// @return its number, NAV_NONE when out of memory
+uint32_t nav__add_record(nav__intervals *st, double g, uint32_t vertex, uint32_t parent);
+void nav__open_node(nav__intervals *st, nav__node n, double f);
+/// The open node with the least f. There must be one.
+nav__open nav__pop_open(nav__intervals *st);
+/// Notes a successor; one without a record is none.
+void nav__add_fresh(nav__intervals *st, nav__node n, nav__p2 root, nav__p2 left, nav__p2 right);
+
+/// g of a bend at a vertex, remembered as the vertex's best. False: a shorter way to it is known.
+static inline bool nav__reach_root(nav__intervals *st, uint32_t v, double g)
+{
+    nav__root_best *best = &st->roots[v];
+    if (best->stamp != st->stamp) {
+        *best = (nav__root_best){g, st->stamp};
+        return true;
+    }
+    if (g > best->g * (1 + 1e-12) + 1e-12) {
+        return false;
+    }
+    if (g < best->g) {
+        best->g = g;
+    }
+    return true;
+}
+
+static inline bool nav__is_outdone(const nav__intervals *st, const nav__record *r)
+{
+    return r->vertex != NAV_NONE && r->g > st->roots[r->vertex].g * (1 + 1e-12) + 1e-12;
+}
+
+// ---- geometry --------------------------------------------------------------------------------------
+
+static inline nav__p2 nav__vertex_ground(const nav_mesh *m, uint32_t v)
+{
+    return (nav__p2){(double)m->vertex_xz[2 * v], (double)m->vertex_xz[2 * v + 1]};
+}
+
+static inline bool nav__same(nav__p2 a, nav__p2 b) { return a.x == b.x && a.z == b.z; }
+
+static inline nav__p2 nav__record_ground(const nav__intervals *st, uint32_t r)
+{
+    uint32_t v = st->records[r].vertex;
+    if (v < st->m->vertex_count) {
+        return nav__vertex_ground(st->m, v);
+    }
+    if (v == NAV_NONE) {
+        return st->start;
+    }
+    const nav__ride *ride = &st->m->rides[v - st->m->vertex_count];
+    return (nav__p2){(double)ride->to[0], (double)ride->to[2]};
+}
+
+/// Where a line meets the edge a - b, given on which sides of it a and b lie.
+static inline nav__p2 nav__cut_point(nav__p2 a, nav__p2 b, double side_a, double side_b)
+{
+    double t = side_a / (side_a - side_b);
+    return (nav__p2){a.x + (b.x - a.x) * t, a.z + (b.z - a.z) * t};
+}
+
+/// The two rays of a node: from p through q.
+typedef struct nav__rays {
+    nav__p2 left_p, left_q, right_p, right_q;
+} nav__rays;
+
+nav__rays nav__node_rays(const nav__intervals *st, const nav__node *n, nav__p2 root);
+
+// ---- what the mesh and the filter allow ------------------------------------------------------------
+
+static inline bool nav__is_among(const nav__anchor *anchor, uint32_t cell)
+{
+    for (uint32_t i = 0; i < anchor->count; i++) {
+        if (anchor->cells[i] == cell) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// A dead end without the goal behind it need not be entered from its stem.
+static inline bool nav__is_blind_alley(const nav__intervals *st, uint32_t from, uint32_t into)
+{
+    const nav__cell *c = &st->m->cells[into];
+    if (!c->tree_first) {
+        return false;
+    }
+    uint32_t here = st->m->cells[from].tree_first;
+    if (here >= c->tree_first && here <= c->tree_last) {
+        return false;  // on the way out
+    }
+    const nav__anchor *goal = st->s->goal;
+    for (uint32_t i = 0; i < goal->count; i++) {
+        uint32_t there = st->m->cells[goal->cells[i]].tree_first;
+        if (there >= c->tree_first && there <= c->tree_last) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// May one go from `cell` through its half-edge `edge`?
+static inline bool nav__is_passable(const nav__intervals *st, uint32_t cell, uint32_t edge)
+{
+    uint32_t twin = st->m->edges[edge].twin;
+    if (twin == NAV_NONE) {
+        return false;
+    }
+    uint32_t into = st->m->edge_cell[twin];
+    return (st->all_pass || nav__passes(st->m, st->s->filter, into)) && !nav__is_blind_alley(st, cell, into);
+}
+
+/// May a path bend at the vertex that the half-edge starts at?
+static inline bool nav__is_corner(const nav__intervals *st, uint32_t edge)
+{
+    uint32_t v = st->m->edges[edge].vertex;
+    return (v & NAV__CORNER) || (!st->all_pass && nav__touches_closed(st->m, st->s->filter, v & NAV__VERTEX));
+}
+
+// ---- successors (interval_expand.c) ----------------------------------------------------------------
+
+/// All successors of a node, into st->fresh.
+void nav__expand_node(nav__intervals *st, const nav__node *from);
+
+/// All ways on from a place that stands in its cells and not at an edge of them, into st->fresh: the
+/// start, or the end of a ride.
+/// @param origin  the place's record
+void nav__expand_place(nav__intervals *st, uint32_t origin, const nav__anchor *at);
+
+#endif

@@ -130,6 +130,20 @@ static uint64_t bytes_received(const srv_conn *conn)
     return info.tcpi_bytes_received;
 }
 
+/// The client will send no more, or the connection is broken.
+static bool is_over(const srv_conn *conn)
+{
+    char byte;
+    ssize_t n = recv(conn->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+bool srv_http_client_gone(const api_request *request)
+{
+    const srv_request *r = (const srv_request *)((const char *)request - offsetof(srv_request, api));
+    return atomic_load_explicit(&r->thread->server->stopping, memory_order_relaxed) || is_over(r->conn);
+}
+
 /// libmicrohttpd tells of a request only when its first line is whole. That one has begun to arrive on
 /// an idle connection shows in the kernel's count of bytes, which grows between two sweeps.
 static void watch_idle(srv_thread *thread, srv_conn *conn, uint64_t now)
@@ -162,7 +176,9 @@ void srv__conns_sweep(srv_thread *thread, uint64_t now)
         if (conn->state == SRV_CONN_IDLE) {
             watch_idle(thread, conn, now);
         }
-        if (close_idle && is_idle(conn)) {
+        // Half a request and then the end: libmicrohttpd may have seen both at once and wait for more.
+        bool never_whole = conn->state == SRV_CONN_RECEIVING && is_over(conn);
+        if (never_whole || (close_idle && is_idle(conn))) {
             cut(conn);
         } else if (conn->deadline_ns != 0 && now >= conn->deadline_ns) {
             if (conn->state != SRV_CONN_IDLE) {
@@ -173,17 +189,6 @@ void srv__conns_sweep(srv_thread *thread, uint64_t now)
             cut(conn);
         }
     }
-}
-
-bool srv_http_client_gone(const api_request *request)
-{
-    const srv_request *r = (const srv_request *)((const char *)request - offsetof(srv_request, api));
-    if (atomic_load_explicit(&r->thread->server->stopping, memory_order_relaxed)) {
-        return true;
-    }
-    char byte;
-    ssize_t n = recv(r->conn->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
 }
 
 /// @return true: there is more to come

@@ -174,16 +174,16 @@ static bool check_framing(srv_request *r, const header_walk *w, api_problem *pro
             api_problem_set(problem, API_LENGTH_REQUIRED, "PUT needs a body with its Content-Length");
             return false;
         }
-        r->has_body = w->coding != NULL;
+        r->announced = w->coding ? SIZE_MAX : 0;
         return true;
     }
-    r->has_body = true;
     size_t digits = strspn(w->length, "0123456789");
     if (digits == 0 || w->length[digits]) {
         api_problem_set(problem, API_BAD_REQUEST, "Content-Length is not a number");
         return false;
     }
-    if (digits > 18 || strtoull(w->length, NULL, 10) > r->body_limit) {
+    r->announced = digits > 18 ? SIZE_MAX : strtoull(w->length, NULL, 10);
+    if (r->announced > r->body_limit) {
         api_problem_set(problem, API_TOO_LARGE, "the body may have at most %zu bytes", r->body_limit);
         return false;
     }

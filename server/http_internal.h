@@ -65,7 +65,6 @@ struct srv_request {
     srv_phase phase;
     api_code refusal;       ///< with SRV_PHASE_DISCARD
     bool late;              ///< began after the drain did
-    bool has_body;          ///< announced by the headers
     bool close;             ///< end the connection after the answer
     bool suspended;
     bool accepts_gzip, compressed;
@@ -79,6 +78,7 @@ struct srv_request {
     char *uri;
     size_t uri_cap;
     char *body;
+    size_t announced;       ///< bytes of the body; SIZE_MAX: chunked
     size_t body_bytes, body_cap, body_limit, discarded;
     size_t budgeted;        ///< of body_cap, counted in server->body_bytes
 

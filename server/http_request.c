@@ -146,10 +146,12 @@ static enum MHD_Result reply_early(srv_request *r)
     return srv__reply(r);
 }
 
-/// A body that may be large, from somebody who may not change anything: the api says so without it.
+/// A large body from somebody who may not change anything: the api says so without it. (A small one is
+/// read, so that the connection can be used again.)
 static bool forbidden_upload(const srv_request *r)
 {
-    return r->has_body && !r->api.may_change && r->body_limit > r->thread->server->limits.max_query_body;
+    return r->announced > BODY_KEEP_BYTES && !r->api.may_change &&
+           r->body_limit > r->thread->server->limits.max_query_body;
 }
 
 /// Headers are there, the body is not read yet.

@@ -1,4 +1,5 @@
 /// Paths between two positions: snapping, what can be reached, the search.
+#include "flood.h"
 #include "path_points.h"
 #include "polyanya.h"
 #include "weighted.h"
@@ -22,107 +23,10 @@ typedef struct path_job {
 
 // ---- what can be reached ---------------------------------------------------------------------------
 
-/// An array of stamps by number, none of them set to the query's new one.
-static uint32_t *stamped(nav_query *q, uint32_t count, nav__buffer *buffer)
+/// For nav__nearest_taken.
+static bool takes_flooded(const void *ctx, uint32_t cell)
 {
-    size_t had = buffer->bytes;
-    uint32_t *stamps = nav__reserve(q, buffer, ((size_t)count + 1) * sizeof *stamps);
-    if (!stamps) {
-        return NULL;
-    }
-    if (buffer->bytes != had) {
-        memset((char *)stamps + had, 0, buffer->bytes - had);
-    }
-    if (++q->reached_stamp == 0) {
-        memset(stamps, 0, buffer->bytes);
-        q->reached_stamp = 1;
-    }
-    return stamps;
-}
-
-/// Marks in query->reached every island that one can get to from the start, on foot and by rides, where
-/// the filter closes no cell.
-static bool flood_islands(path_job *job)
-{
-    const nav_mesh *m = job->mesh;
-    uint32_t *reached = stamped(job->query, m->cell_count, &job->query->reached);
-    if (!reached) {
-        return false;
-    }
-    uint32_t stamp = job->query->reached_stamp;
-    for (uint32_t i = 0; i < job->start.count; i++) {
-        reached[m->cells[job->start.cells[i]].island] = stamp;
-    }
-    for (bool more = true; more;) {
-        more = false;
-        for (uint32_t i = 0; i < m->ride_count; i++) {
-            const nav__ride *r = &m->rides[i];
-            uint32_t from = m->cells[r->from_cell].island, to = m->cells[r->to_cell].island;
-            if (reached[from] == stamp && reached[to] != stamp && nav__ride_open(m, r, &job->options->snap.filter)) {
-                reached[to] = stamp;
-                more = true;
-            }
-        }
-    }
-    return true;
-}
-
-static void reach_cell(uint32_t *reached, uint32_t stamp, uint32_t *stack, uint32_t *count, uint32_t cell)
-{
-    if (reached[cell] != stamp) {
-        reached[cell] = stamp;
-        stack[(*count)++] = cell;
-    }
-}
-
-/// Marks in query->reached every cell that the filter lets one get to from the start.
-static bool flood_cells(path_job *job)
-{
-    nav_query *q = job->query;
-    const nav_mesh *m = job->mesh;
-    const nav_filter *filter = &job->options->snap.filter;
-    uint32_t *reached = stamped(q, m->cell_count, &q->reached);
-    uint32_t *stack = nav__reserve(q, &q->cells, m->cell_count * sizeof *stack);
-    if (!reached || !stack) {
-        return false;
-    }
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < job->start.count; i++) {
-        reach_cell(reached, q->reached_stamp, stack, &count, job->start.cells[i]);
-    }
-    while (count > 0) {
-        uint32_t cell = stack[--count];
-        for (uint32_t e = m->cells[cell].first_edge; e < m->cells[cell + 1].first_edge; e++) {
-            uint32_t twin = m->edges[e].twin;
-            if (twin == NAV_NONE) {
-                continue;
-            }
-            uint32_t next = m->edge_cell[twin];
-            if (nav__passes(m, filter, next)) {
-                reach_cell(reached, q->reached_stamp, stack, &count, next);
-            }
-        }
-        const nav__ride *rides;
-        uint32_t ride_count = m->cells[cell].link_end ? nav__rides_from(m, cell, &rides) : 0;
-        for (uint32_t i = 0; i < ride_count; i++) {
-            if (nav__ride_open(m, &rides[i], filter)) {
-                reach_cell(reached, q->reached_stamp, stack, &count, rides[i].to_cell);
-            }
-        }
-    }
-    return true;
-}
-
-static bool takes_island(const void *ctx, uint32_t cell)
-{
-    const path_job *job = ctx;
-    return ((const uint32_t *)job->query->reached.data)[job->mesh->cells[cell].island] == job->query->reached_stamp;
-}
-
-static bool takes_cell(const void *ctx, uint32_t cell)
-{
-    const path_job *job = ctx;
-    return ((const uint32_t *)job->query->reached.data)[cell] == job->query->reached_stamp;
+    return nav__is_flooded(ctx, cell);
 }
 
 static bool share_island(const nav_mesh *m, const nav__anchor *a, const nav__anchor *b)
@@ -144,26 +48,27 @@ static nav_status find_reachable_goal(path_job *job, nav_place *goal)
 {
     nav_path *path = job->path;
     const nav_mesh *m = job->mesh;
-    bool open = nav__passes_all(m, &job->options->snap.filter);
+    const nav_filter *filter = &job->options->snap.filter;
     path->status = NAV_PATH_COMPLETE;
-    if (open && share_island(m, &job->start, &job->goal)) {
+    if (nav__passes_all(m, filter) && share_island(m, &job->start, &job->goal)) {
         return NAV_OK;
     }
-    if (!(open ? flood_islands(job) : flood_cells(job))) {
+    nav__flooded flooded;
+    if (!nav__flood(job->query, m, filter, &job->start, &flooded)) {
         return NAV_NO_MEMORY;
     }
-    bool (*takes)(const void *, uint32_t) = open ? takes_island : takes_cell;
     for (uint32_t i = 0; i < job->goal.count; i++) {
-        if (takes(job, job->goal.cells[i])) {
+        if (nav__is_flooded(&flooded, job->goal.cells[i])) {
             return NAV_OK;
         }
     }
-    if (job->options->no_partial || !nav__nearest_taken(job->query, m, path->end.point, takes, job, goal)) {
+    if (job->options->no_partial ||
+        !nav__nearest_taken(job->query, m, path->end.point, takes_flooded, &flooded, goal)) {
         path->status = NAV_PATH_UNREACHABLE;
         return NAV_OK;
     }
     path->status = NAV_PATH_PARTIAL;
-    nav__anchor_make(m, goal, &job->options->snap.filter, &job->goal);
+    nav__anchor_make(m, goal, filter, &job->goal);
     return NAV_OK;
 }
 

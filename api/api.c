@@ -1,9 +1,8 @@
 /// From a request to its handler, and the tasks that handlers leave behind.
 #include "api.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "context.h"
 #include "query_string.h"
@@ -187,8 +186,8 @@ static bool check_id(api_call *call, const char *id, size_t size, api_problem *p
     }
     int shown = size < 100 ? (int)size : 100;
     if (call->request->method == API_PUT) {
-        api_problem_set(problem, API_BAD_REQUEST,
-                        "`%.*s` is no id: 1 to 64 of A-Z a-z 0-9 . _ - and no dot first", shown, id);
+        api_problem_set(problem, API_BAD_REQUEST, "`%.*s` is no id: 1 to 64 of A-Z a-z 0-9 . _ - and no dot first",
+                        shown, id);
     } else {
         api_problem_set(problem, API_NOT_FOUND, "there is no mesh `%.*s`", shown, id);
     }

@@ -42,7 +42,8 @@ typedef enum api_mesh_state { API_MESH_READY, API_MESH_LOADING, API_MESH_FAILED 
 typedef struct api_mesh_entry {
     char id[NAV_ID_MAX + 1];
     const api_mesh *mesh;      ///< a reference that api_host.release gives back; NULL: never loaded
-    api_mesh_state state;      ///< of the newest attempt; a mesh that serves while a newer file is broken is READY with an error
+    /// Of the newest attempt; a mesh that serves while a newer file is broken is READY with an error.
+    api_mesh_state state;
     bool has_error;            ///< the newest attempt failed
     char error_code[32];
     char error_detail[320];

@@ -5,22 +5,24 @@
 #include <math.h>
 #include <stdio.h>
 
+typedef struct member member;
+
 typedef struct reader {
     api_args *args;
     const api_args_rules *rules;
     const api_place *place;
-    bool form_known; ///< a position told whether positions are objects
+    const member *member; ///< being read
+    bool form_known;      ///< a position told whether positions are objects
 } reader;
 
-typedef struct member member;
 /// @param pointer  of the member, "/start"
-typedef bool read_fn(reader *r, const member *m, const cJSON *value, const char *pointer);
+typedef bool read_fn(reader *r, const cJSON *value, const char *pointer);
 
 struct member {
     const char *pointer; ///< '/' and the name
     uint32_t bit;
     read_fn *read;
-    size_t offset;      ///< of the field in api_args, where `read` is for several
+    size_t offset; ///< of the field in api_args, where `read` serves several
     api_arg_form form;
 };
 
@@ -101,13 +103,13 @@ static bool read_vector(const reader *r, const cJSON *value, const char *pointer
                           api_json_kind(value));
 }
 
-static bool read_position(reader *r, const member *m, const cJSON *value, const char *pointer)
+static bool read_position(reader *r, const cJSON *value, const char *pointer)
 {
     double v[3] = {0, 0, 0};
     if (!read_vector(r, value, pointer, v)) {
         return false;
     }
-    *(nav_vec *)(void *)((char *)r->args + m->offset) = (nav_vec){v[0], v[1], v[2]};
+    *(nav_vec *)(void *)((char *)r->args + r->member->offset) = (nav_vec){v[0], v[1], v[2]};
     if (!r->form_known) {
         r->form_known = true;
         // `vectors` was read before or will be read later: it wins either way.
@@ -118,9 +120,8 @@ static bool read_position(reader *r, const member *m, const cJSON *value, const 
     return true;
 }
 
-static bool read_snap(reader *r, const member *m, const cJSON *value, const char *pointer)
+static bool read_snap(reader *r, const cJSON *value, const char *pointer)
 {
-    (void)m;
     double v[3] = {0, 0, 0};
     if (cJSON_IsNumber(value)) {
         if (!is_coordinate(value)) {
@@ -154,9 +155,8 @@ static bool read_choice(const reader *r, const cJSON *value, const char *pointer
     return api_place_fail(r->place, pointer, "`%s` must be one of %s", pointer + 1, list);
 }
 
-static bool read_floor(reader *r, const member *m, const cJSON *value, const char *pointer)
+static bool read_floor(reader *r, const cJSON *value, const char *pointer)
 {
-    (void)m;
     static const char *const names[] = {"nearest", "below", "above"};
     static const nav_floor floors[] = {NAV_FLOOR_NEAREST, NAV_FLOOR_BELOW, NAV_FLOOR_ABOVE};
     int choice = 0;
@@ -167,24 +167,25 @@ static bool read_floor(reader *r, const member *m, const cJSON *value, const cha
     return true;
 }
 
-static bool read_filter(reader *r, const member *m, const cJSON *value, const char *pointer)
+static bool read_filter(reader *r, const cJSON *value, const char *pointer)
 {
-    (void)m;
     (void)pointer;
     return api_filter_read(r->args, r->rules->mesh, value, r->place);
 }
 
-static bool read_radius(reader *r, const member *m, const cJSON *value, const char *pointer)
+static bool read_radius(reader *r, const cJSON *value, const char *pointer)
 {
-    (void)m;
     if (!api_json_finite(value) || value->valuedouble < 0) {
         return api_place_fail(r->place, pointer, "`radius` must be a finite number of at least 0, not %s",
-                              cJSON_IsNumber(value) && value->valuedouble < 0 ? "a negative one" : api_json_kind(value));
+                              cJSON_IsNumber(value) && value->valuedouble < 0 ? "a negative one"
+                                                                              : api_json_kind(value));
     }
     double baked = r->rules->mesh->agent.radius;
     if (value->valuedouble > baked) {
-        return api_place_fail(r->place, pointer, "`radius` %g is more than the %g this mesh was made for; this version "
-                              "does not shrink meshes for larger agents", value->valuedouble, baked);
+        return api_place_fail(r->place, pointer,
+                              "`radius` %g is more than the %g this mesh was made for; this version "
+                              "does not shrink meshes for larger agents",
+                              value->valuedouble, baked);
     }
     return true;
 }
@@ -194,15 +195,15 @@ static bool read_whole(const reader *r, const cJSON *value, const char *pointer,
 {
     if (!api_json_finite(value) || value->valuedouble < low || value->valuedouble > high ||
         value->valuedouble != floor(value->valuedouble)) {
-        return api_place_fail(r->place, pointer, "`%s` must be a whole number from %.0f to %.0f", pointer + 1, low, high);
+        return api_place_fail(r->place, pointer, "`%s` must be a whole number from %.0f to %.0f", pointer + 1, low,
+                              high);
     }
     *out = value->valuedouble;
     return true;
 }
 
-static bool read_timeout(reader *r, const member *m, const cJSON *value, const char *pointer)
+static bool read_timeout(reader *r, const cJSON *value, const char *pointer)
 {
-    (void)m;
     double ms = 0;
     if (!read_whole(r, value, pointer, 1, r->rules->limits->max_timeout_ms, &ms)) {
         return false;
@@ -212,16 +213,14 @@ static bool read_timeout(reader *r, const member *m, const cJSON *value, const c
 }
 
 /// A hint never changes an answer, so it is checked and then not needed: location is by a grid.
-static bool read_hint(reader *r, const member *m, const cJSON *value, const char *pointer)
+static bool read_hint(reader *r, const cJSON *value, const char *pointer)
 {
-    (void)m;
     double hint = 0;
     return read_whole(r, value, pointer, 0, UINT32_MAX, &hint);
 }
 
-static bool read_precision(reader *r, const member *m, const cJSON *value, const char *pointer)
+static bool read_precision(reader *r, const cJSON *value, const char *pointer)
 {
-    (void)m;
     double precision = 0;
     if (!read_whole(r, value, pointer, 0, 9, &precision)) {
         return false;
@@ -230,9 +229,8 @@ static bool read_precision(reader *r, const member *m, const cJSON *value, const
     return true;
 }
 
-static bool read_vectors(reader *r, const member *m, const cJSON *value, const char *pointer)
+static bool read_vectors(reader *r, const cJSON *value, const char *pointer)
 {
-    (void)m;
     static const char *const names[] = {"array", "object"};
     int choice = 0;
     if (!read_choice(r, value, pointer, names, 2, &choice)) {
@@ -242,20 +240,19 @@ static bool read_vectors(reader *r, const member *m, const cJSON *value, const c
     return true;
 }
 
-static bool read_frame(reader *r, const member *m, const cJSON *value, const char *pointer)
+static bool read_frame(reader *r, const cJSON *value, const char *pointer)
 {
-    (void)m;
     api_frame file;
     if (!cJSON_IsString(value) || !api_frame_parse(value->valuestring, &file, &r->args->frame)) {
-        return api_place_fail(r->place, pointer, "`frame` must be \"y-up\", \"z-up\", \"unreal\" or three signed axes "
-                                                 "such as \"-x,-z,y\"");
+        return api_place_fail(r->place, pointer,
+                              "`frame` must be \"y-up\", \"z-up\", \"unreal\" or three signed axes "
+                              "such as \"-x,-z,y\"");
     }
     return true;
 }
 
-static bool read_id(reader *r, const member *m, const cJSON *value, const char *pointer)
+static bool read_id(reader *r, const cJSON *value, const char *pointer)
 {
-    (void)m;
     if (!cJSON_IsString(value) && !api_json_finite(value)) {
         return api_place_fail(r->place, pointer, "`id` must be a string or a number, not %s", api_json_kind(value));
     }
@@ -263,18 +260,18 @@ static bool read_id(reader *r, const member *m, const cJSON *value, const char *
     return true;
 }
 
-static bool read_bool(reader *r, const member *m, const cJSON *value, const char *pointer)
+static bool read_bool(reader *r, const cJSON *value, const char *pointer)
 {
     if (!cJSON_IsBool(value)) {
-        return api_place_fail(r->place, pointer, "`%s` must be true or false, not %s", pointer + 1, api_json_kind(value));
+        return api_place_fail(r->place, pointer, "`%s` must be true or false, not %s", pointer + 1,
+                              api_json_kind(value));
     }
-    *((bool *)((char *)r->args + m->offset)) = cJSON_IsTrue(value);
+    *((bool *)((char *)r->args + r->member->offset)) = cJSON_IsTrue(value);
     return true;
 }
 
-static bool read_count(reader *r, const member *m, const cJSON *value, const char *pointer)
+static bool read_count(reader *r, const cJSON *value, const char *pointer)
 {
-    (void)m;
     double count = 0;
     if (!read_whole(r, value, pointer, 1, API_COUNT_MAX, &count)) {
         return false;
@@ -283,9 +280,8 @@ static bool read_count(reader *r, const member *m, const cJSON *value, const cha
     return true;
 }
 
-static bool read_max_nodes(reader *r, const member *m, const cJSON *value, const char *pointer)
+static bool read_max_nodes(reader *r, const cJSON *value, const char *pointer)
 {
-    (void)m;
     double nodes = 0;
     if (!read_whole(r, value, pointer, 1, r->rules->limits->max_nodes, &nodes)) {
         return false;
@@ -294,9 +290,8 @@ static bool read_max_nodes(reader *r, const member *m, const cJSON *value, const
     return true;
 }
 
-static bool read_max_length(reader *r, const member *m, const cJSON *value, const char *pointer)
+static bool read_max_length(reader *r, const cJSON *value, const char *pointer)
 {
-    (void)m;
     if (!api_json_finite(value) || !(value->valuedouble > 0)) {
         return api_place_fail(r->place, pointer, "`max_length` must be a finite number above 0");
     }
@@ -392,7 +387,8 @@ static bool read_member(reader *r, const member *m, const cJSON *value)
     if (r->args->given & m->bit) {
         return api_place_fail(r->place, m->pointer, "`%s` is there twice", name_of(m));
     }
-    if (!m->read(r, m, value, m->pointer)) {
+    r->member = m;
+    if (!m->read(r, value, m->pointer)) {
         return false;
     }
     r->args->given |= m->bit;

@@ -33,26 +33,26 @@ typedef enum api_arg {
 } api_arg;
 
 /// What every query takes.
-#define API_ARGS_COMMON                                                                                         \
-    (API_ARG_SNAP | API_ARG_FLOOR | API_ARG_FILTER | API_ARG_RADIUS | API_ARG_TIMEOUT_MS | API_ARG_HINT |       \
+#define API_ARGS_COMMON                                                                                   \
+    (API_ARG_SNAP | API_ARG_FLOOR | API_ARG_FILTER | API_ARG_RADIUS | API_ARG_TIMEOUT_MS | API_ARG_HINT | \
      API_ARG_PRECISION | API_ARG_VECTORS | API_ARG_FRAME | API_ARG_ID)
 
 /// Arguments of one query, checked; what was not given has its default. Positions and extents are
 /// navcore's after api_args_finish, the caller's before.
 typedef struct api_args {
-    uint32_t given;          ///< bits of what was in the question
+    uint32_t given; ///< bits of what was in the question
     nav_vec point, start, end;
     nav_snap snap;
-    double area_costs[256];  ///< behind snap.filter.area_costs when that is not NULL
+    double area_costs[256]; ///< behind snap.filter.area_costs when that is not NULL
     uint32_t timeout_ms;
     uint32_t count;
     uint32_t max_nodes;
-    double max_length;       ///< 0: no limit
-    int precision;           ///< negative: shortest
+    double max_length; ///< 0: no limit
+    int precision;     ///< negative: shortest
     bool partial, corridor, surface;
-    bool objects;            ///< positions came as objects, or `vectors` says so
-    api_frame frame;         ///< the caller's
-    const cJSON *id;         ///< to be echoed; borrowed from the question, NULL: none
+    bool objects;    ///< positions came as objects, or `vectors` says so
+    api_frame frame; ///< the caller's
+    const cJSON *id; ///< to be echoed; borrowed from the question, NULL: none
 } api_args;
 
 /// What arguments are read against.
@@ -77,7 +77,12 @@ bool api_args_check(const api_args_rules *rules, const cJSON *defaults, const ap
 /// How an argument is written in a query string: "1,2,3", "2" or "2,4,2", "3", "true", a word, or a filter
 /// as JSON text.
 typedef enum api_arg_form {
-    API_FORM_POSITION, API_FORM_NUMBERS, API_FORM_NUMBER, API_FORM_BOOL, API_FORM_TEXT, API_FORM_FILTER
+    API_FORM_POSITION,
+    API_FORM_NUMBERS,
+    API_FORM_NUMBER,
+    API_FORM_BOOL,
+    API_FORM_TEXT,
+    API_FORM_FILTER
 } api_arg_form;
 
 /// @return false: no argument of this name among `allowed`

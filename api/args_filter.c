@@ -40,7 +40,8 @@ static bool read_flag(const api_mesh *mesh, const cJSON *value, const char *base
 }
 
 /// A list of flags, or one mask.
-static bool read_mask(const api_mesh *mesh, const cJSON *value, const char *name, const api_place *place, uint32_t *mask)
+static bool read_mask(const api_mesh *mesh, const cJSON *value, const char *name, const api_place *place,
+                      uint32_t *mask)
 {
     char base[24];
     api_pointer_join(base, sizeof base, "/filter", name);

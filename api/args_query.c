@@ -146,8 +146,7 @@ static cJSON *value_of(const char *text, const char *name, api_arg_form form, ui
     case API_FORM_POSITION:
         return list_value(text, name, false, place);
     case API_FORM_NUMBERS:
-        return strchr(text, ',') ? list_value(text, name, false, place)
-                                 : number_value(text, strlen(text), name, place);
+        return strchr(text, ',') ? list_value(text, name, false, place) : number_value(text, strlen(text), name, place);
     case API_FORM_NUMBER:
         return number_value(text, strlen(text), name, place);
     case API_FORM_BOOL:
@@ -184,7 +183,8 @@ static bool add_mask(cJSON *question, const char *name, const char *text, api_pl
     }
     bool mask = api_number_length(text, strlen(text)) == strlen(text) && *text;
     return add_member(filter, name,
-                      mask ? number_value(text, strlen(text), name, place) : list_value(text, name, true, place), place);
+                      mask ? number_value(text, strlen(text), name, place) : list_value(text, name, true, place),
+                      place);
 }
 
 static bool add_parameter(cJSON *question, const api_parameters *pair, uint32_t allowed, uint32_t max_depth,

@@ -37,13 +37,13 @@ struct api_task {
     const api_request *request;
     const api_route *route;
     char id[NAV_ID_MAX + 1];
-    const api_mesh *mesh;  ///< a reference; NULL: none
-    cJSON *question;       ///< NULL: none
-    api_buffer body;       ///< the answer so far
+    const api_mesh *mesh; ///< a reference; NULL: none
+    cJSON *question;      ///< NULL: none
+    api_buffer body;      ///< the answer so far
     uint64_t deadline_ns;
-    bool from_query;       ///< the question came as a query string
-    uint32_t phase, next;  ///< where the next chunk goes on
-    const cJSON *entry;    ///< … in a batch
+    bool from_query;      ///< the question came as a query string
+    uint32_t phase, next; ///< where the next chunk goes on
+    const cJSON *entry;   ///< … in a batch
 };
 
 /// @return NULL when out of memory

@@ -20,9 +20,9 @@ cJSON *api_json_parse(const char *text, size_t size, uint32_t max_depth, api_pro
 /// Where a reader is, to name what is at fault.
 typedef struct api_place {
     api_problem *problem;
-    char prefix[48];     ///< JSON Pointer of the object being read: "" or "/queries/17"
-    bool query_string;   ///< the arguments came from a query string: name parameters instead
-    bool query_filter;   ///< … in which `include` and `exclude` stood for themselves, outside of `filter`
+    char prefix[48];   ///< JSON Pointer of the object being read: "" or "/queries/17"
+    bool query_string; ///< the arguments came from a query string: name parameters instead
+    bool query_filter; ///< … in which `include` and `exclude` stood for themselves, outside of `filter`
 } api_place;
 
 /// Fills place->problem with bad_request and the pointer prefix + `pointer` ("/start/0"; "" for the object

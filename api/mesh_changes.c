@@ -110,7 +110,8 @@ static api_mesh *load(const api_task *task, api_context *context, const upload_o
 
 /// Loads and publishes. What the parameters say of the mesh is kept in its sidecar, so that the file
 /// loads the same way after a restart.
-static bool put(const api_task *task, api_context *context, const upload_options *upload, bool *created, api_problem *problem)
+static bool put(const api_task *task, api_context *context, const upload_options *upload, bool *created,
+                api_problem *problem)
 {
     const api_host *host = &context->host;
     char *sidecar = host->sidecar(host->ctx, task->id);

@@ -13,7 +13,13 @@
 /// The answer's lists, in order. Faces are the file's polygons, convex ones whole, others in their
 /// convex pieces; `numbers` holds the file's number of each.
 typedef enum geometry_list {
-    LIST_VERTICES, LIST_POLYGONS, LIST_NUMBERS, LIST_AREAS, LIST_FLAGS, LIST_ISLANDS, LIST_COUNT
+    LIST_VERTICES,
+    LIST_POLYGONS,
+    LIST_NUMBERS,
+    LIST_AREAS,
+    LIST_FLAGS,
+    LIST_ISLANDS,
+    LIST_COUNT
 } geometry_list;
 
 static const char *const list_names[LIST_COUNT] = {"vertices", "polygons", "numbers", "areas", "flags", "islands"};

@@ -6,7 +6,8 @@
 #include <cmath>
 #include <cstring>
 
-namespace {
+namespace
+{
 
 /// Room for the longest number a JSON text may hold here: to_chars never needs it all.
 constexpr size_t room = API_NUMBER_MAX;
@@ -88,7 +89,8 @@ inline size_t place_point(char *out, uint32_t nine_digits, int whole)
 }
 
 /// The shortest decimals of a float in [0.01, 10^6), where coordinates usually lie, in 0.6 of to_chars'
-/// time. (Compared with it for every float of the range: the same but for the last digit of exact ties.) Nine significant digits tell any float apart, often eight do, seldom fewer: all are
+/// time. (Compared with it for every float of the range: the same but for the last digit of exact ties.)
+/// Nine significant digits tell any float apart, often eight do, seldom fewer: all are
 /// tried at once, as a wrong guess of the next branch costs more. A float has 24 bits and 5^10 has 24, so
 /// size * 10^decimals is exact and n the nearest decimal that there is. At six digits decimals lie further
 /// apart than floats, so then only zeros can still go. (Below a power of two floats lie closer together,

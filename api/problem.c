@@ -9,10 +9,9 @@ typedef struct code_entry {
     int status;
 } code_entry;
 
-static const code_entry codes[API_CODE_COUNT] = {
-    [API_NO_PROBLEM] = {"none", "No problem", 200},
+static const code_entry codes[API_CODE_COUNT] = {[API_NO_PROBLEM] = {"none", "No problem", 200},
 #define CODE_ENTRY(name, text, status, title) [name] = {text, title, status},
-    API_CODE_LIST(CODE_ENTRY)
+                                                 API_CODE_LIST(CODE_ENTRY)
 #undef CODE_ENTRY
 };
 

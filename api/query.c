@@ -79,7 +79,11 @@ api_verdict api_inquire(api_context *context, const api_inquiry *inquiry, api_js
     context->deadline_ns = deadline < inquiry->latest_ns ? deadline : inquiry->latest_ns;
     nav_query_set_interrupt(context->query, &(nav_interrupt){.stop = out_of_time, .ctx = context});
 
-    api_ask ask = {.context = context, .mesh = mesh, .args = args, .node_budget = inquiry->node_budget, .out = out,
+    api_ask ask = {.context = context,
+                   .mesh = mesh,
+                   .args = args,
+                   .node_budget = inquiry->node_budget,
+                   .out = out,
                    .problem = inquiry->place->problem};
     api_json before = *out;
     size_t size = out->out->size;

@@ -15,13 +15,13 @@ typedef struct api_ask {
     api_context *context;
     const api_mesh *mesh;
     const api_args *args;
-    uint32_t node_budget;      ///< search nodes before API_POSTPONED; 0: as many as the arguments allow
+    uint32_t node_budget; ///< search nodes before API_POSTPONED; 0: as many as the arguments allow
     api_json *out;
     api_problem *problem;
 } api_ask;
 
 typedef struct api_query_kind {
-    const char *name;          ///< last part of its path, and its `type` in a batch
+    const char *name;           ///< last part of its path, and its `type` in a batch
     uint32_t required, allowed; ///< api_arg bits
     /// Writes the members of the answer, `status` first, into an open object.
     api_verdict (*answer)(const api_ask *ask);
@@ -40,8 +40,8 @@ typedef struct api_inquiry {
     const char *ignored;              ///< a member that is no argument, NULL: none
     const api_place *place;           ///< its problem is filled on API_REFUSED
     uint32_t node_budget;
-    uint64_t start_ns;                ///< `timeout_ms` counts from here
-    uint64_t latest_ns;               ///< and nothing goes on after this
+    uint64_t start_ns;  ///< `timeout_ms` counts from here
+    uint64_t latest_ns; ///< and nothing goes on after this
 } api_inquiry;
 
 /// Appends the whole answer object.

@@ -32,8 +32,10 @@ static bool find_members(const cJSON *question, batch_members *members, const ap
         char pointer[96];
         api_pointer_join(pointer, sizeof pointer, "", child->string);
         if (!member) {
-            return api_place_fail(place, pointer, "unknown member `%.40s`: a batch has `queries`, `defaults`, "
-                                                  "`timeout_ms` and `id`", child->string);
+            return api_place_fail(place, pointer,
+                                  "unknown member `%.40s`: a batch has `queries`, `defaults`, "
+                                  "`timeout_ms` and `id`",
+                                  child->string);
         }
         if (*member) {
             return api_place_fail(place, pointer, "`%s` is there twice", child->string);

@@ -18,7 +18,8 @@ static api_verdict answer_nearest(const api_ask *ask)
     bool many = args->given & API_ARG_COUNT;
     uint32_t found;
     if (many) {
-        found = nav_query_nearest_many(ask->context->query, ask->mesh->nav, args->point, &args->snap, places, args->count);
+        found =
+            nav_query_nearest_many(ask->context->query, ask->mesh->nav, args->point, &args->snap, places, args->count);
     } else {
         found = nav_query_nearest(ask->context->query, ask->mesh->nav, args->point, &args->snap, places) ? 1 : 0;
     }

@@ -2,12 +2,9 @@
 #include "query.h"
 
 static const char *const status_words[] = {
-    [NAV_PATH_COMPLETE] = "complete",
-    [NAV_PATH_PARTIAL] = "partial",
-    [NAV_PATH_UNREACHABLE] = "unreachable",
-    [NAV_PATH_START_OFF_MESH] = "start_off_mesh",
-    [NAV_PATH_END_OFF_MESH] = "end_off_mesh",
-    [NAV_PATH_LIMIT] = "limit",
+    [NAV_PATH_COMPLETE] = "complete",         [NAV_PATH_PARTIAL] = "partial",
+    [NAV_PATH_UNREACHABLE] = "unreachable",   [NAV_PATH_START_OFF_MESH] = "start_off_mesh",
+    [NAV_PATH_END_OFF_MESH] = "end_off_mesh", [NAV_PATH_LIMIT] = "limit",
 };
 
 static void write_end(const api_ask *ask, const char *name, const nav_place *place)
@@ -56,7 +53,8 @@ static void write_links(const api_ask *ask, const nav_path *path)
 
 static void write_path(const api_ask *ask, const nav_path *path)
 {
-    bool walked = path->status == NAV_PATH_COMPLETE || path->status == NAV_PATH_PARTIAL || path->status == NAV_PATH_LIMIT;
+    bool walked =
+        path->status == NAV_PATH_COMPLETE || path->status == NAV_PATH_PARTIAL || path->status == NAV_PATH_LIMIT;
     api_json_key(ask->out, "status");
     api_json_word(ask->out, status_words[path->status]);
     if (walked) {

@@ -9,7 +9,10 @@
 
 static int hex_digit(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
 }
 
 bool api_percent_decode(const char *text, size_t size, bool plus, char *out, size_t cap)
@@ -62,8 +65,9 @@ static bool decode_pair(api_parameters *parameters, const char *pair, size_t siz
     size_t name_size = equals ? (size_t)(equals - pair) : size;
     size_t value_size = equals ? size - name_size - 1 : 0;
     if (!api_percent_decode(pair, name_size, true, parameters->name, sizeof parameters->name)) {
-        api_problem_set(problem, API_BAD_REQUEST, "the query string holds a parameter whose name is too long or not "
-                                                  "percent-encoded UTF-8");
+        api_problem_set(problem, API_BAD_REQUEST,
+                        "the query string holds a parameter whose name is too long or not "
+                        "percent-encoded UTF-8");
         return false;
     }
     parameters->value = malloc(value_size + 1);

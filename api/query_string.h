@@ -16,9 +16,9 @@ bool api_percent_decode(const char *text, size_t size, bool plus, char *out, siz
 
 /// Steps through the pairs of a query string.
 typedef struct api_parameters {
-    const char *rest;   ///< raw text still to be read; NULL or empty: none
+    const char *rest; ///< raw text still to be read; NULL or empty: none
     char name[API_PARAMETER_NAME_MAX + 1];
-    char *value;        ///< decoded; malloc'ed, freed by the next step or by the end
+    char *value; ///< decoded; malloc'ed, freed by the next step or by the end
 } api_parameters;
 
 /// @param query  raw query string, NULL: none

@@ -6,10 +6,10 @@
 #include "query.h"
 
 struct api_route {
-    const char *pattern;         ///< "{m}" stands for a mesh's id
+    const char *pattern; ///< "{m}" stands for a mesh's id
     api_handler *get, *post, *put, *remove;
-    const api_query_kind *kind;  ///< of a query, NULL otherwise
-    bool post_changes;           ///< POST needs the right to change things
+    const api_query_kind *kind; ///< of a query, NULL otherwise
+    bool post_changes;          ///< POST needs the right to change things
 };
 
 /// @param id       set to where the mesh's id begins in `path`, still percent-encoded; NULL: the route has none
@@ -30,13 +30,13 @@ const char *api_route_allow(const api_route *route);
 const api_route *api_route_at(size_t index);
 
 // Handlers.
-api_handler api_query_begin;     // query.c: every query but batch
-api_handler api_batch_begin;     // query_batch.c
-api_handler api_mesh_list;       // meshes.c
+api_handler api_query_begin; // query.c: every query but batch
+api_handler api_batch_begin; // query_batch.c
+api_handler api_mesh_list;   // meshes.c
 api_handler api_mesh_summary;
-api_handler api_mesh_report;     // mesh_report.c
-api_handler api_mesh_geometry;   // mesh_geometry.c
-api_handler api_mesh_put;        // mesh_changes.c
+api_handler api_mesh_report;   // mesh_report.c
+api_handler api_mesh_geometry; // mesh_geometry.c
+api_handler api_mesh_put;      // mesh_changes.c
 api_handler api_mesh_delete;
 api_handler api_mesh_reload;
 api_handler api_service_version; // service.c

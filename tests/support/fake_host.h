@@ -9,20 +9,20 @@
 
 typedef struct fake_mesh {
     char id[NAV_ID_MAX + 1];
-    api_mesh *mesh;            ///< NULL: never loaded
+    api_mesh *mesh; ///< NULL: never loaded
     api_mesh_state state;
     bool has_error;
-    char *sidecar;             ///< as persisted, NULL: none
+    char *sidecar; ///< as persisted, NULL: none
 } fake_mesh;
 
 typedef struct fake_host {
-    api_host host;             ///< to be given to the api
-    api_limits limits;         ///< the defaults; change them before fake_host_start
+    api_host host;     ///< to be given to the api
+    api_limits limits; ///< the defaults; change them before fake_host_start
     api_context *context;
     fake_mesh meshes[FAKE_MESHES];
     size_t count;
-    uint64_t now_ns, step_ns;  ///< every look at the clock moves it by step_ns
-    int references;            ///< acquired and not given back
+    uint64_t now_ns, step_ns; ///< every look at the clock moves it by step_ns
+    int references;           ///< acquired and not given back
     uint64_t last_revision;
     bool ready, draining, client_gone;
     bool may_change, token_missing; ///< of the requests made by fake_ask

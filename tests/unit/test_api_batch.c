@@ -49,10 +49,12 @@ static void test_order_and_errors_in_place(void **state)
         "\"pointer\":\"/queries/1/point/2\"},\"id\":7},"
         "{\"status\":\"clear\",\"t\":1,\"point\":[6,0,5],\"distance\":1,\"revision\":1},"
         "{\"error\":{\"type\":\"/problems/bad_request\",\"title\":\"The request is not valid\",\"status\":400,"
-        "\"detail\":\"`type` must be \\\"path\\\", \\\"nearest\\\", \\\"raycast\\\" or \\\"height\\\"\",\"code\":\"bad_request\","
+        "\"detail\":\"`type` must be \\\"path\\\", \\\"nearest\\\", \\\"raycast\\\" or "
+        "\\\"height\\\"\",\"code\":\"bad_request\","
         "\"pointer\":\"/queries/3/type\"}},"
         "{\"error\":{\"type\":\"/problems/bad_request\",\"title\":\"The request is not valid\",\"status\":400,"
-        "\"detail\":\"`type` must be \\\"path\\\", \\\"nearest\\\", \\\"raycast\\\" or \\\"height\\\"\",\"code\":\"bad_request\","
+        "\"detail\":\"`type` must be \\\"path\\\", \\\"nearest\\\", \\\"raycast\\\" or "
+        "\\\"height\\\"\",\"code\":\"bad_request\","
         "\"pointer\":\"/queries/4/type\"}},"
         "{\"error\":{\"type\":\"/problems/bad_request\",\"title\":\"The request is not valid\",\"status\":400,"
         "\"detail\":\"a query is a JSON object, not a number\",\"code\":\"bad_request\",\"pointer\":\"/queries/5\"}},"
@@ -61,7 +63,8 @@ static void test_order_and_errors_in_place(void **state)
         "{\"error\":{\"type\":\"/problems/bad_request\",\"title\":\"The request is not valid\",\"status\":400,"
         "\"detail\":\"unknown member `timeout_ms`\",\"code\":\"bad_request\",\"pointer\":\"/queries/7/timeout_ms\"}},"
         "{\"status\":\"none\",\"revision\":1}],\"revision\":1,\"id\":\"b\"}");
-    api_check_answer(&fake, API_POST, BATCH, "{\"queries\":[]}", 200, "{\"status\":\"ok\",\"results\":[],\"revision\":1}");
+    api_check_answer(&fake, API_POST, BATCH, "{\"queries\":[]}", 200,
+                     "{\"status\":\"ok\",\"results\":[],\"revision\":1}");
 }
 
 /// An entry's answer is the single query's, byte for byte.
@@ -92,16 +95,17 @@ static void test_defaults(void **state)
     (void)state;
     // `snap` fills a gap, `point` is for those that have one, what an entry says wins, and what a query
     // does not take is passed over.
-    api_check_answer(&fake, API_POST, BATCH,
-                     "{\"defaults\":{\"snap\":0.5,\"point\":[1,0,-1],\"corridor\":true,\"vectors\":\"object\"},"
-                     "\"queries\":[{\"type\":\"nearest\"},{\"type\":\"nearest\",\"snap\":1,\"vectors\":\"array\"},"
-                     "{\"type\":\"raycast\",\"start\":[1,0,1],\"end\":[2,0,1]}]}",
-                     200,
-                     "{\"status\":\"ok\",\"results\":[{\"status\":\"none\",\"revision\":1},"
-                     "{\"status\":\"found\",\"point\":[1,0,0],\"polygon\":0,\"distance\":1,\"area\":0,\"flags\":0,"
-                     "\"inside\":false,\"on_mesh\":false,\"revision\":1},"
-                     "{\"status\":\"clear\",\"t\":1,\"point\":{\"x\":2,\"y\":0,\"z\":1},\"distance\":1,\"polygons\":[0],"
-                     "\"revision\":1}],\"revision\":1}");
+    api_check_answer(
+        &fake, API_POST, BATCH,
+        "{\"defaults\":{\"snap\":0.5,\"point\":[1,0,-1],\"corridor\":true,\"vectors\":\"object\"},"
+        "\"queries\":[{\"type\":\"nearest\"},{\"type\":\"nearest\",\"snap\":1,\"vectors\":\"array\"},"
+        "{\"type\":\"raycast\",\"start\":[1,0,1],\"end\":[2,0,1]}]}",
+        200,
+        "{\"status\":\"ok\",\"results\":[{\"status\":\"none\",\"revision\":1},"
+        "{\"status\":\"found\",\"point\":[1,0,0],\"polygon\":0,\"distance\":1,\"area\":0,\"flags\":0,"
+        "\"inside\":false,\"on_mesh\":false,\"revision\":1},"
+        "{\"status\":\"clear\",\"t\":1,\"point\":{\"x\":2,\"y\":0,\"z\":1},\"distance\":1,\"polygons\":[0],"
+        "\"revision\":1}],\"revision\":1}");
 }
 
 static void test_bad_frames(void **state)
@@ -207,7 +211,8 @@ static void test_abandoned_tasks(void **state)
 {
     (void)state;
     char *body = many(100, "");
-    api_request request = {.method = API_POST, .path = BATCH, .body = body, .body_bytes = strlen(body), .start_ns = fake.now_ns};
+    api_request request = {
+        .method = API_POST, .path = BATCH, .body = body, .body_bytes = strlen(body), .start_ns = fake.now_ns};
     api_response response = {0};
     api_task *task = NULL;
     assert_int_equal(api_begin(fake.context, &request, &response, &task), API_WORKER);

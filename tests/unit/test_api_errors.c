@@ -104,14 +104,16 @@ static void test_bad_members(void **state)
         {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"include\":-1}}", "/filter/include", "mask"},
         {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"include\":4294967296}}", "/filter/include", "mask"},
         {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"include\":\"walk\"}}", "/filter/include", "list"},
-        {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"include\":[\"walk\"]}}", "/filter/include/0", "no flag named `walk`"},
-        {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"exclude\":[0,32]}}", "/filter/exclude/1", "bit from 0 to 31"},
+        {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"include\":[\"walk\"]}}", "/filter/include/0",
+         "no flag named `walk`"},
+        {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"exclude\":[0,32]}}", "/filter/exclude/1",
+         "bit from 0 to 31"},
         {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"exclude\":1,\"exclude\":1}}", "/filter/exclude", "twice"},
         {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"costs\":[]}}", "/filter/costs", "an array"},
         {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"costs\":{\"1\":0}}}", "/filter/costs/1", "above 0"},
         {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"costs\":{\"1\":2,\"1\":2}}}", "/filter/costs/1", "twice"},
-        {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"costs\":{\"no such area\":2}}}", "/filter/costs/no such area",
-         "no area named `no such area`"},
+        {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"costs\":{\"no such area\":2}}}",
+         "/filter/costs/no such area", "no area named `no such area`"},
         {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"costs\":{\"-1\":2}}}", "/filter/costs/-1", "no area"},
     };
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
@@ -172,16 +174,29 @@ static void test_bad_parameters(void **state)
 static void test_no_such_thing(void **state)
 {
     (void)state;
-    static const char *const paths[] = {"/nothing", "/v1", "/v1/meshes/", "/v1/meshes/g/", "/v1/meshes/g/path/", "//",
-                                        "/v1/meshes//path", "/v1/meshes/../../etc/passwd", "/livez/x", "/v1/meshes/g/what",
-                                        "", "*"};
+    static const char *const paths[] = {"/nothing",
+                                        "/v1",
+                                        "/v1/meshes/",
+                                        "/v1/meshes/g/",
+                                        "/v1/meshes/g/path/",
+                                        "//",
+                                        "/v1/meshes//path",
+                                        "/v1/meshes/../../etc/passwd",
+                                        "/livez/x",
+                                        "/v1/meshes/g/what",
+                                        "",
+                                        "*"};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         api_check_problem(&fake, API_GET, paths[i], NULL, (api_expected){404, "not_found", "", "", paths[i]});
     }
     api_check_problem(&fake, API_POST, "/v1/meshes/no-such-mesh/path", "{}",
                       (api_expected){404, "not_found", "", "", "`no-such-mesh`"});
-    static const char *const ids[] = {"/v1/meshes/.g", "/v1/meshes/%2e%2e", "/v1/meshes/a%2fb", "/v1/meshes/%zz",
-                                      "/v1/meshes/a%00b", "/v1/meshes/\xC3\xA9",
+    static const char *const ids[] = {"/v1/meshes/.g",
+                                      "/v1/meshes/%2e%2e",
+                                      "/v1/meshes/a%2fb",
+                                      "/v1/meshes/%zz",
+                                      "/v1/meshes/a%00b",
+                                      "/v1/meshes/\xC3\xA9",
                                       "/v1/meshes/12345678901234567890123456789012345678901234567890123456789012345"};
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
         api_check_problem(&fake, API_GET, ids[i], NULL, (api_expected){404, "not_found", "", "", "no mesh"});

@@ -52,10 +52,10 @@ static void test_summary(void **state)
     static const struct {
         const char *path;
         double value;
-    } numbers[] = {{"dimensions", 3}, {"polygons", 1}, {"vertices", 4}, {"links", 0}, {"islands", 1},
-                   {"bounds/min/0", 0}, {"bounds/max/0", 10}, {"bounds/max/1", 0}, {"bounds/max/2", 10},
-                   {"agent/radius", 0}, {"agent/height", 2}, {"agent/climb", 0.5}, {"agent/slope", 45},
-                   {"areas/0/id", 0}, {"areas/0/cost", 1}};
+    } numbers[] = {{"dimensions", 3},    {"polygons", 1},     {"vertices", 4},      {"links", 0},
+                   {"islands", 1},       {"bounds/min/0", 0}, {"bounds/max/0", 10}, {"bounds/max/1", 0},
+                   {"bounds/max/2", 10}, {"agent/radius", 0}, {"agent/height", 2},  {"agent/climb", 0.5},
+                   {"agent/slope", 45},  {"areas/0/id", 0},   {"areas/0/cost", 1}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         assert_true(number_at(summary, numbers[i].path) == numbers[i].value);
     }
@@ -82,7 +82,8 @@ static void test_summary_of_names(void **state)
 static void test_bounds_in_the_callers_frame(void **state)
 {
     (void)state;
-    api_check_load(&fake, "u", "{\"vertices\":[[1,5,2],[1,5,12],[4,6,12],[4,6,2]],\"polygons\":[[0,1,2,3]]}", "frame=unreal");
+    api_check_load(&fake, "u", "{\"vertices\":[[1,5,2],[1,5,12],[4,6,12],[4,6,2]],\"polygons\":[[0,1,2,3]]}",
+                   "frame=unreal");
     cJSON *summary = api_check_json(&fake, API_GET, "/v1/meshes/u", NULL);
     static const double low[] = {-4, -12, 5}, high[] = {-1, -2, 6};
     for (int k = 0; k < 3; k++) {
@@ -118,8 +119,10 @@ static void test_report(void **state)
 {
     (void)state;
     // The second triangle is wound the other way and two of its corners are doubles.
-    api_check_load(&fake, "r", "{\"vertices\":[[0,0,0],[0,0,4],[4,0,4],[0,0,0],[4,0,4],[4,0,0]],"
-                               "\"polygons\":[[0,1,2],[5,4,3],[0,1,1]]}", NULL);
+    api_check_load(&fake, "r",
+                   "{\"vertices\":[[0,0,0],[0,0,4],[4,0,4],[0,0,0],[4,0,4],[4,0,0]],"
+                   "\"polygons\":[[0,1,2],[5,4,3],[0,1,1]]}",
+                   NULL);
     cJSON *report = api_check_json(&fake, API_GET, "/v1/meshes/r/report", NULL);
     assert_true(number_at(report, "welded_vertices") == 2);
     assert_true(number_at(report, "degenerate_polygons") == 1);

@@ -42,8 +42,8 @@ static char *zigzag(int n)
         const double room[4][2] = {{x, 0}, {x, 1}, {x + 1.9, 1}, {x + 1.9, 0}};
         const double door[4][2] = {{x + 1.9, low}, {x + 1.9, high}, {x + 2, high}, {x + 2, low}};
         for (int part = 0; part < (i + 1 < n ? 2 : 1); part++) {
-            used += (size_t)sprintf(polygons + used, "%s[%d,%d,%d,%d]", vertex ? "," : "", vertex, vertex + 1, vertex + 2,
-                                    vertex + 3);
+            used += (size_t)sprintf(polygons + used, "%s[%d,%d,%d,%d]", vertex ? "," : "", vertex, vertex + 1,
+                                    vertex + 2, vertex + 3);
             for (int k = 0; k < 4; k++) {
                 const double *p = part ? door[k] : room[k];
                 size += (size_t)sprintf(text + size, "%s[%g,0,%g]", vertex++ ? "," : "", p[0], p[1]);
@@ -75,8 +75,7 @@ static void test_nearest_many(void **state)
                    "{\"vertices\":[[0,0,0],[0,0,10],[10,0,10],[10,0,0],[0,3,0],[0,3,10],[4,3,10],[4,3,0]],"
                    "\"polygons\":[[0,1,2,3],[4,5,6,7]]}",
                    NULL);
-    cJSON *answer =
-        api_check_json(&fake, API_POST, "/v1/meshes/floors/nearest", "{\"point\":[2,2.4,5],\"count\":8}");
+    cJSON *answer = api_check_json(&fake, API_POST, "/v1/meshes/floors/nearest", "{\"point\":[2,2.4,5],\"count\":8}");
     assert_int_equal(cJSON_GetArraySize(api_check_at(answer, "results")), 2);
     assert_true(api_check_at(answer, "polygon")->valuedouble == 1);
     assert_true(api_check_at(answer, "results/0/polygon")->valuedouble == 1);
@@ -92,7 +91,8 @@ static void test_nearest_many(void **state)
 static void test_path(void **state)
 {
     (void)state;
-    api_check_answer(&fake, API_POST, "/v1/meshes/g/path", "{\"start\":[1,0.25,1],\"end\":[4,0,5],\"corridor\":true}", 200,
+    api_check_answer(&fake, API_POST, "/v1/meshes/g/path", "{\"start\":[1,0.25,1],\"end\":[4,0,5],\"corridor\":true}",
+                     200,
                      "{\"status\":\"complete\",\"length\":5,\"cost\":5,\"points\":[[1,0,1],[4,0,5]],"
                      "\"start\":{\"point\":[1,0,1],\"polygon\":0,\"distance\":0.25},"
                      "\"end\":{\"point\":[4,0,5],\"polygon\":0,\"distance\":0},"
@@ -112,10 +112,11 @@ static void test_unreachable(void **state)
                    "{\"vertices\":[[0,0,0],[0,0,4],[4,0,4],[4,0,0],[10,0,0],[10,0,4],[14,0,4],[14,0,0]],"
                    "\"polygons\":[[0,1,2,3],[4,5,6,7]]}",
                    NULL);
-    api_check_answer(&fake, API_POST, "/v1/meshes/two/path", "{\"start\":[1,0,2],\"end\":[12,0,2]}", 200,
-                     "{\"status\":\"partial\",\"length\":3,\"cost\":3,\"points\":[[1,0,2],[4,0,2]],"
-                     "\"start\":{\"point\":[1,0,2],\"polygon\":0,\"distance\":0},"
-                     "\"end\":{\"point\":[12,0,2],\"polygon\":1,\"distance\":0},\"links\":[],\"remaining\":8,\"revision\":2}");
+    api_check_answer(
+        &fake, API_POST, "/v1/meshes/two/path", "{\"start\":[1,0,2],\"end\":[12,0,2]}", 200,
+        "{\"status\":\"partial\",\"length\":3,\"cost\":3,\"points\":[[1,0,2],[4,0,2]],"
+        "\"start\":{\"point\":[1,0,2],\"polygon\":0,\"distance\":0},"
+        "\"end\":{\"point\":[12,0,2],\"polygon\":1,\"distance\":0},\"links\":[],\"remaining\":8,\"revision\":2}");
     api_check_answer(&fake, API_POST, "/v1/meshes/two/path", "{\"start\":[1,0,2],\"end\":[12,0,2],\"partial\":false}",
                      200,
                      "{\"status\":\"unreachable\",\"start\":{\"point\":[1,0,2],\"polygon\":0,\"distance\":0},"
@@ -125,7 +126,8 @@ static void test_unreachable(void **state)
 static void test_raycast_and_height(void **state)
 {
     (void)state;
-    api_check_answer(&fake, API_POST, "/v1/meshes/g/raycast", "{\"start\":[5,0,5],\"end\":[15,0,5],\"corridor\":true}", 200,
+    api_check_answer(&fake, API_POST, "/v1/meshes/g/raycast", "{\"start\":[5,0,5],\"end\":[15,0,5],\"corridor\":true}",
+                     200,
                      "{\"status\":\"blocked\",\"t\":0.5,\"point\":[10,0,5],\"normal\":[-1,0,0],\"distance\":5,"
                      "\"polygons\":[0],\"revision\":1}");
     api_check_answer(&fake, API_POST, "/v1/meshes/g/raycast", "{\"start\":[5,0,5],\"end\":[9,0,5]}", 200,
@@ -145,11 +147,13 @@ static void test_get_equals_post(void **state)
     static const char *const pairs[][3] = {
         {"path", "start=1,0,1&end=9,0,9.25", "{\"start\":[1,0,1],\"end\":[9,0,9.25]}"},
         {"path", "start=1,0,1&end=9,0,9&corridor=true&surface=1&partial=false&snap=2&id=a%20b",
-         "{\"start\":[1,0,1],\"end\":[9,0,9],\"corridor\":true,\"surface\":true,\"partial\":false,\"snap\":2,\"id\":\"a b\"}"},
+         "{\"start\":[1,0,1],\"end\":[9,0,9],\"corridor\":true,\"surface\":true,\"partial\":false,\"snap\":2,\"id\":"
+         "\"a b\"}"},
         {"path", "start=0.1,0,0.2&end=9.87654321,0,1e0&precision=3&vectors=object",
          "{\"start\":[0.1,0,0.2],\"end\":[9.87654321,0,1e0],\"precision\":3,\"vectors\":\"object\"}"},
         {"path", "start=+1,0,1&end=9,0,9&max_nodes=10&max_length=3.5&timeout_ms=100&hint=3&radius=0",
-         "{\"start\":[1,0,1],\"end\":[9,0,9],\"max_nodes\":10,\"max_length\":3.5,\"timeout_ms\":100,\"hint\":3,\"radius\":0}"},
+         "{\"start\":[1,0,1],\"end\":[9,0,9],\"max_nodes\":10,\"max_length\":3.5,\"timeout_ms\":100,\"hint\":3,"
+         "\"radius\":0}"},
         {"nearest", "point=-1,0,5&snap=0.5,1,2&floor=below&count=4",
          "{\"point\":[-1,0,5],\"snap\":[0.5,1,2],\"floor\":\"below\",\"count\":4}"},
         {"nearest", "point=1,0,5&include=7&exclude=1,2&frame=z-up",
@@ -173,13 +177,17 @@ static void test_get_equals_post(void **state)
 static void test_form_of_positions(void **state)
 {
     (void)state;
-    api_check_answer(&fake, API_POST, "/v1/meshes/g/height", "{\"point\":{\"z\":3,\"x\":2,\"y\":1}}", 200,
-                     "{\"status\":\"found\",\"point\":{\"x\":2,\"y\":0,\"z\":3},\"height\":0,\"polygon\":0,\"revision\":1}");
-    api_check_answer(&fake, API_POST, "/v1/meshes/g/height", "{\"vectors\":\"array\",\"point\":{\"x\":2,\"y\":1,\"z\":3}}",
-                     200, "{\"status\":\"found\",\"point\":[2,0,3],\"height\":0,\"polygon\":0,\"revision\":1}");
-    api_check_answer(&fake, API_POST, "/v1/meshes/g/height", "{\"point\":[2,1,3.123456789],\"vectors\":\"object\","
-                     "\"precision\":2}", 200,
-                     "{\"status\":\"found\",\"point\":{\"x\":2,\"y\":0,\"z\":3.12},\"height\":0,\"polygon\":0,\"revision\":1}");
+    api_check_answer(
+        &fake, API_POST, "/v1/meshes/g/height", "{\"point\":{\"z\":3,\"x\":2,\"y\":1}}", 200,
+        "{\"status\":\"found\",\"point\":{\"x\":2,\"y\":0,\"z\":3},\"height\":0,\"polygon\":0,\"revision\":1}");
+    api_check_answer(&fake, API_POST, "/v1/meshes/g/height",
+                     "{\"vectors\":\"array\",\"point\":{\"x\":2,\"y\":1,\"z\":3}}", 200,
+                     "{\"status\":\"found\",\"point\":[2,0,3],\"height\":0,\"polygon\":0,\"revision\":1}");
+    api_check_answer(
+        &fake, API_POST, "/v1/meshes/g/height",
+        "{\"point\":[2,1,3.123456789],\"vectors\":\"object\","
+        "\"precision\":2}",
+        200, "{\"status\":\"found\",\"point\":{\"x\":2,\"y\":0,\"z\":3.12},\"height\":0,\"polygon\":0,\"revision\":1}");
 }
 
 static void test_frames(void **state)
@@ -190,9 +198,10 @@ static void test_frames(void **state)
     api_check_answer(&fake, API_POST, "/v1/meshes/z/height", "{\"point\":[200,300,9]}", 200,
                      "{\"status\":\"found\",\"point\":[200,300,7],\"height\":7,\"polygon\":0,\"revision\":2}");
     // 12 beside the mesh, 2 above: only the ground extents are wide enough, or only the height.
-    api_check_answer(&fake, API_GET, "/v1/meshes/z/nearest?point=-12,500,9&snap=12,0,2&precision=3", NULL, 200,
-                     "{\"status\":\"found\",\"point\":[0,500,7],\"polygon\":0,\"distance\":12.165525060596439,\"area\":0,"
-                     "\"flags\":0,\"inside\":false,\"on_mesh\":false,\"revision\":2}");
+    api_check_answer(
+        &fake, API_GET, "/v1/meshes/z/nearest?point=-12,500,9&snap=12,0,2&precision=3", NULL, 200,
+        "{\"status\":\"found\",\"point\":[0,500,7],\"polygon\":0,\"distance\":12.165525060596439,\"area\":0,"
+        "\"flags\":0,\"inside\":false,\"on_mesh\":false,\"revision\":2}");
     api_check_answer(&fake, API_GET, "/v1/meshes/z/nearest?point=-12,500,9&snap=12,2,1", NULL, 200,
                      "{\"status\":\"none\",\"revision\":2}");
     api_check_answer(&fake, API_POST, "/v1/meshes/z/raycast", "{\"start\":[500,500,7],\"end\":[1500,500,7]}", 200,
@@ -203,8 +212,9 @@ static void test_frames(void **state)
     api_check_load(&fake, "u", api_square, "frame=unreal");
     api_check_answer(&fake, API_POST, "/v1/meshes/u/height", "{\"point\":[-2,-3,1]}", 200,
                      "{\"status\":\"found\",\"point\":[-2,-3,0],\"height\":0,\"polygon\":0,\"revision\":3}");
-    api_check_answer(&fake, API_POST, "/v1/meshes/u/raycast", "{\"start\":[-5,-5,0],\"end\":[-25,-5,0]}", 200,
-                     "{\"status\":\"blocked\",\"t\":0.25,\"point\":[-10,-5,0],\"normal\":[1,0,0],\"distance\":5,\"revision\":3}");
+    api_check_answer(
+        &fake, API_POST, "/v1/meshes/u/raycast", "{\"start\":[-5,-5,0],\"end\":[-25,-5,0]}", 200,
+        "{\"status\":\"blocked\",\"t\":0.25,\"point\":[-10,-5,0],\"normal\":[1,0,0],\"distance\":5,\"revision\":3}");
     // The question's own frame wins.
     api_check_answer(&fake, API_GET, "/v1/meshes/u/height?point=2,1,3&frame=y-up", NULL, 200,
                      "{\"status\":\"found\",\"point\":[2,0,3],\"height\":0,\"polygon\":0,\"revision\":3}");
@@ -214,10 +224,11 @@ static void test_flat_meshes(void **state)
 {
     (void)state;
     api_check_load(&fake, "flat", "{\"vertices\":[[0,0],[10,0],[10,10],[0,10]],\"polygons\":[[0,1,2,3]]}", NULL);
-    api_check_answer(&fake, API_POST, "/v1/meshes/flat/path", "{\"start\":[1,1],\"end\":{\"x\":4,\"y\":5},\"snap\":0}", 200,
-                     "{\"status\":\"complete\",\"length\":5,\"cost\":5,\"points\":[[1,1],[4,5]],"
-                     "\"start\":{\"point\":[1,1],\"polygon\":0,\"distance\":0},"
-                     "\"end\":{\"point\":[4,5],\"polygon\":0,\"distance\":0},\"links\":[],\"remaining\":0,\"revision\":2}");
+    api_check_answer(
+        &fake, API_POST, "/v1/meshes/flat/path", "{\"start\":[1,1],\"end\":{\"x\":4,\"y\":5},\"snap\":0}", 200,
+        "{\"status\":\"complete\",\"length\":5,\"cost\":5,\"points\":[[1,1],[4,5]],"
+        "\"start\":{\"point\":[1,1],\"polygon\":0,\"distance\":0},"
+        "\"end\":{\"point\":[4,5],\"polygon\":0,\"distance\":0},\"links\":[],\"remaining\":0,\"revision\":2}");
     api_check_answer(&fake, API_GET, "/v1/meshes/flat/nearest?point=-1,5&snap=1,0", NULL, 200,
                      "{\"status\":\"found\",\"point\":[0,5],\"polygon\":0,\"distance\":1,\"area\":0,\"flags\":0,"
                      "\"inside\":false,\"on_mesh\":false,\"revision\":2}");
@@ -240,18 +251,20 @@ static void test_filters(void **state)
 {
     (void)state;
     load_areas();
-    static const char *const closed[] = {"{\"exclude\":2}", "{\"exclude\":[\"swim\"]}", "{\"exclude\":[1]}", "{\"include\":1}",
-                                         "{\"include\":[0]}"};
+    static const char *const closed[] = {"{\"exclude\":2}", "{\"exclude\":[\"swim\"]}", "{\"exclude\":[1]}",
+                                         "{\"include\":1}", "{\"include\":[0]}"};
     for (size_t i = 0; i < sizeof closed / sizeof *closed; i++) {
         char body[128];
         snprintf(body, sizeof body, "{\"point\":[6,0,2],\"snap\":1,\"filter\":%s}", closed[i]);
-        api_check_answer(&fake, API_POST, "/v1/meshes/areas/nearest", body, 200, "{\"status\":\"none\",\"revision\":2}");
+        api_check_answer(&fake, API_POST, "/v1/meshes/areas/nearest", body, 200,
+                         "{\"status\":\"none\",\"revision\":2}");
     }
-    api_check_answer(&fake, API_GET, "/v1/meshes/areas/nearest?point=6,0,2&include=swim", NULL, 200,
-                     "{\"status\":\"found\",\"point\":[6,0,2],\"polygon\":1,\"distance\":0,\"area\":\"mud\",\"flags\":2,"
-                     "\"inside\":true,\"on_mesh\":true,\"revision\":2}");
-    api_check_answer(&fake, API_POST, "/v1/meshes/areas/nearest", "{\"point\":[6,0,2],\"filter\":{\"include\":[]}}", 200,
-                     "{\"status\":\"none\",\"revision\":2}");
+    api_check_answer(
+        &fake, API_GET, "/v1/meshes/areas/nearest?point=6,0,2&include=swim", NULL, 200,
+        "{\"status\":\"found\",\"point\":[6,0,2],\"polygon\":1,\"distance\":0,\"area\":\"mud\",\"flags\":2,"
+        "\"inside\":true,\"on_mesh\":true,\"revision\":2}");
+    api_check_answer(&fake, API_POST, "/v1/meshes/areas/nearest", "{\"point\":[6,0,2],\"filter\":{\"include\":[]}}",
+                     200, "{\"status\":\"none\",\"revision\":2}");
 }
 
 static double cost_of(const char *filter)
@@ -316,8 +329,7 @@ static void test_deadline(void **state)
     free(text);
     const char *body = "{\"start\":[0.5,0,0.5],\"end\":[799,0,0.5],\"timeout_ms\":20}";
     fake.step_ns = 25000000; // the first look is already too late
-    api_check_problem(&fake, API_POST, "/v1/meshes/zigzag/path", body,
-                      (api_expected){504, "deadline", "", "", "time"});
+    api_check_problem(&fake, API_POST, "/v1/meshes/zigzag/path", body, (api_expected){504, "deadline", "", "", "time"});
     fake.step_ns = 0;
     cJSON_Delete(api_check_json(&fake, API_POST, "/v1/meshes/zigzag/path", body));
 }

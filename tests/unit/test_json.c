@@ -150,8 +150,14 @@ static void assert_refuses(const char *text, const char *detail)
 static void test_reader_takes_json(void **state)
 {
     (void)state;
-    static const char *const texts[] = {"0", " [ ] ", "\t{\"a\" : [1, -2.5e+3 , true,false , null]}\r\n", "\"\\u00e9\\ud83d\\ude00\"",
-                                        "[[[[1]]]]", "\"\xF0\x9F\x98\x80\"", "\xEF\xBB\xBF{}", "[\"]]]]{{{{\"]"};
+    static const char *const texts[] = {"0",
+                                        " [ ] ",
+                                        "\t{\"a\" : [1, -2.5e+3 , true,false , null]}\r\n",
+                                        "\"\\u00e9\\ud83d\\ude00\"",
+                                        "[[[[1]]]]",
+                                        "\"\xF0\x9F\x98\x80\"",
+                                        "\xEF\xBB\xBF{}",
+                                        "[\"]]]]{{{{\"]"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         assert_reads(texts[i]);
     }
@@ -274,7 +280,8 @@ static void test_utf8(void **state)
 {
     (void)state;
     for (unsigned value = 0; value < 1u << 24; value += value < 0x10000 ? 1 : 7) {
-        unsigned char bytes[3] = {(unsigned char)(value & 255), (unsigned char)(value >> 8 & 255), (unsigned char)(value >> 16)};
+        unsigned char bytes[3] = {(unsigned char)(value & 255), (unsigned char)(value >> 8 & 255),
+                                  (unsigned char)(value >> 16)};
         size_t expected = 0;
         unsigned a = bytes[0], b = bytes[1], c = bytes[2];
         bool tail_b = (b & 0xC0) == 0x80, tail_c = (c & 0xC0) == 0x80;

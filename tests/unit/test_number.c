@@ -163,8 +163,8 @@ static void test_parsing(void **state)
     assert_parse("0.001e999", API_NUMBER_TOO_LARGE, 0);
     assert_parse("1e99999999999999999999999", API_NUMBER_TOO_LARGE, 0);
     assert_parse("1e-99999999999999999999999", API_NUMBER_OK, 0);
-    static const char *const none[] = {"",    "nan",  "inf", "+1", "01",  "-",  ".5", "1.", "1e", "1e+", "0x10",
-                                       "1 ",  " 1",   "1,2", "--1", "1.e1", "NaN", "-.", "1f", "1_0"};
+    static const char *const none[] = {"",     "nan", "inf", "+1",  "01",  "-",    ".5",  "1.", "1e", "1e+",
+                                       "0x10", "1 ",  " 1",  "1,2", "--1", "1.e1", "NaN", "-.", "1f", "1_0"};
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         assert_parse(none[i], API_NUMBER_NONE, 0);
     }
@@ -173,9 +173,12 @@ static void test_parsing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_floats_are_shortest), cmocka_unit_test(test_doubles_are_shortest),
-        cmocka_unit_test(test_rounding),            cmocka_unit_test(test_round_trip),
-        cmocka_unit_test(test_coordinates),          cmocka_unit_test(test_parsing),
+        cmocka_unit_test(test_floats_are_shortest),
+        cmocka_unit_test(test_doubles_are_shortest),
+        cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_round_trip),
+        cmocka_unit_test(test_coordinates),
+        cmocka_unit_test(test_parsing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -129,13 +129,37 @@ static inline bool is_end_on(const nav__intervals *st, const view *v, nav__p2 ro
     return nav__orient(root, nav__edge_from(st->m, e), nav__edge_from(st->m, chain_next(v, e))) == 0;
 }
 
+/// Where the right ray runs along the chain from b, and b is no corner, another vertex on it may be one.
+static void expand_along_right(nav__intervals *st, const view *v, const cut *c)
+{
+    uint32_t e = chain_next(v, v->from->edge);
+    for (; e != c->edge && is_end_on(st, v, v->root, e); e = chain_next(v, e)) {
+        if (nav__is_passable(st, v->cell, e)) {
+            add_end_on(st, v, v->from->record, v->root, e, e);
+        }
+    }
+}
+
+static void expand_along_left(nav__intervals *st, const view *v, const cut *c)
+{
+    uint32_t e = chain_prev(v, v->from->edge);
+    for (; e != c->edge && is_end_on(st, v, v->root, e); e = chain_prev(v, e)) {
+        if (nav__is_passable(st, v->cell, e)) {
+            add_end_on(st, v, v->from->record, v->root, e, chain_next(v, e));
+        }
+    }
+}
+
 /// Edges right of the right ray, by bending at b: chain edges from b up to the cut, and the part of the
 /// cut's edge right of the ray.
 static void expand_right_of(nav__intervals *st, const view *v, const cut *c)
 {
     uint32_t b = chain_next(v, v->from->edge), r = NAV_NONE;
-    if (!(v->from->flags & NAV__RIGHT_IS_VERTEX) || v->right_open || (b == c->edge && !c->inside) ||
-        !nav__is_corner(st, b)) {
+    if (!(v->from->flags & NAV__RIGHT_IS_VERTEX) || v->right_open || (b == c->edge && !c->inside)) {
+        return;
+    }
+    if (!nav__is_corner(st, b)) {
+        expand_along_right(st, v, c);
         return;
     }
     nav__p2 root = nav__edge_from(st->m, b);
@@ -171,8 +195,11 @@ static void expand_right_of(nav__intervals *st, const view *v, const cut *c)
 static void expand_left_of(nav__intervals *st, const view *v, const cut *c)
 {
     uint32_t a = v->from->edge, last = chain_prev(v, a), r = NAV_NONE;
-    if (!(v->from->flags & NAV__LEFT_IS_VERTEX) || v->left_open || (last == c->edge && !c->inside) ||
-        !nav__is_corner(st, a)) {
+    if (!(v->from->flags & NAV__LEFT_IS_VERTEX) || v->left_open || (last == c->edge && !c->inside)) {
+        return;
+    }
+    if (!nav__is_corner(st, a)) {
+        expand_along_left(st, v, c);
         return;
     }
     nav__p2 root = nav__edge_from(st->m, a);

@@ -101,15 +101,10 @@ api_verdict api_inquire(api_context *context, const api_inquiry *inquiry, api_js
     return API_ANSWERED;
 }
 
-/// The question as JSON, from the body or the query string.
-static cJSON *read_question(api_call *call, api_place *place)
+cJSON *api_read_body(const api_call *call, api_place *place)
 {
     const api_request *request = call->request;
     const api_limits *limits = &call->context->limits;
-    if (request->method != API_POST) {
-        place->query_string = true;
-        return api_args_from_query(request->query, call->route->kind->allowed, limits->max_depth, place);
-    }
     if (request->query && *request->query) {
         place->query_string = true;
         api_place_fail(place, "", "the arguments of a POST belong in its body, not in its query string");
@@ -120,6 +115,17 @@ static cJSON *read_question(api_call *call, api_place *place)
         return NULL;
     }
     return api_json_parse(request->body, request->body_bytes, limits->max_depth, place->problem);
+}
+
+/// The question as JSON, from the body or the query string.
+static cJSON *read_question(const api_call *call, api_place *place)
+{
+    if (call->request->method == API_POST) {
+        return api_read_body(call, place);
+    }
+    place->query_string = true;
+    return api_args_from_query(call->request->query, call->route->kind->allowed, call->context->limits.max_depth,
+                               place);
 }
 
 static api_inquiry make_inquiry(const api_route *route, const api_request *request, const api_mesh *mesh,

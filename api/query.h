@@ -47,6 +47,10 @@ typedef struct api_inquiry {
 /// Appends the whole answer object.
 api_verdict api_inquire(api_context *context, const api_inquiry *inquiry, api_json *out);
 
+/// The JSON value in a POST's body, which may have no query string beside it.
+/// @return NULL on failure, place->problem says why; the caller frees with cJSON_Delete
+cJSON *api_read_body(const api_call *call, api_place *place);
+
 /// Turns a failed status of navcore into a problem.
 /// @return API_REFUSED
 api_verdict api_refuse(const api_ask *ask, nav_status status);

@@ -249,12 +249,11 @@ static api_outcome run_on_worker(api_task *task, api_context *context, api_respo
 static cJSON *read_batch(api_call *call, const api_mesh *mesh, uint64_t *deadline_ns, api_problem *problem)
 {
     api_context *context = call->context;
-    const api_request *request = call->request;
     batch_members members;
     api_place place = {.problem = problem};
-    cJSON *question = api_json_parse(request->body, request->body_bytes, context->limits.max_depth, problem);
+    cJSON *question = api_read_body(call, &place);
     if (question && find_members(question, &members, &place) && check_members(&members, context, mesh, problem) &&
-        read_own(&members, context, request, deadline_ns, problem)) {
+        read_own(&members, context, call->request, deadline_ns, problem)) {
         return question;
     }
     cJSON_Delete(question);

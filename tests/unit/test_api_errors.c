@@ -169,6 +169,8 @@ static void test_bad_parameters(void **state)
                       (api_expected){400, "bad_request", "", "partial", "true or false"});
     api_check_problem(&fake, API_POST, "/v1/meshes/g/nearest?point=1,0,1", "{\"point\":[1,0,1]}",
                       (api_expected){400, "bad_request", "", "", "body"});
+    api_check_problem(&fake, API_POST, "/v1/meshes/g/batch?point=1,0,1", "{\"queries\":[]}",
+                      (api_expected){400, "bad_request", "", "", "body"});
 }
 
 static void test_no_such_thing(void **state)
@@ -282,6 +284,15 @@ static void test_body_limits(void **state)
     assert_int_equal(api_body_limit(&fake.limits, API_POST, "/v1/meshes/g/path"), 100);
     assert_int_equal(api_body_limit(&fake.limits, API_PUT, "/nothing"), 100);
     assert_int_equal(api_body_limit(&fake.limits, API_GET, "/v1/meshes/g"), 100);
+    api_context_destroy(fake.context);
+    assert_true(fake_host_start(&fake));
+    char body[128];
+    memset(body, ' ', sizeof body - 1);
+    body[sizeof body - 1] = '\0';
+    api_check_problem(&fake, API_POST, "/v1/meshes/g/path", body,
+                      (api_expected){413, "too_large", "", "", "100 bytes"});
+    api_check_problem(&fake, API_POST, "/v1/meshes/g/batch", body,
+                      (api_expected){413, "too_large", "", "", "100 bytes"});
 }
 
 int main(void)

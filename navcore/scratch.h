@@ -34,7 +34,10 @@ typedef struct nav__buffer {
     X(site_heap, "weighted.c: open sites")            \
     X(way, "way.c: nav__way_point")                   \
     X(side_way, "way.c: a way round a vertex")        \
-    X(steps, "weighted.c: nav__step, the path found")
+    X(way_rows, "way_slide.c: a tridiagonal system")  \
+    X(steps, "weighted.c: nav__step, the path found") \
+    X(near_edges, "wall.c: open edges by distance")   \
+    X(areas, "random.c: areas added up, by cell or piece")
 
 struct nav_query {
     nav_alloc alloc;

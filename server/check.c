@@ -56,7 +56,8 @@ static api_mesh *load(const char *file, char id[NAV_ID_MAX + 1], double *ms, api
 
 static bool print_answer(srv_server *server, api_context *context, const char *title, const char *path)
 {
-    api_request request = {.method = API_GET, .path = path, .body = "", .request_id = "check", .start_ns = srv_now_ns()};
+    api_request request = {
+        .method = API_GET, .path = path, .body = "", .request_id = "check", .start_ns = srv_now_ns()};
     (void)server;
     api_response response = {0};
     api_task *task = NULL;

@@ -10,12 +10,21 @@
 #include "api.h"
 #include "listen.h"
 
-typedef enum value_kind { VALUE_TEXT, VALUE_LIST, VALUE_COUNT, VALUE_BYTES, VALUE_TIME, VALUE_LOG, VALUE_LEVEL, VALUE_ACCESS } value_kind;
+typedef enum value_kind {
+    VALUE_TEXT,
+    VALUE_LIST,
+    VALUE_COUNT,
+    VALUE_BYTES,
+    VALUE_TIME,
+    VALUE_LOG,
+    VALUE_LEVEL,
+    VALUE_ACCESS
+} value_kind;
 
 typedef struct option {
     const char *name;
     value_kind kind;
-    size_t offset;       ///< of the member; a list's count follows through `count_offset`
+    size_t offset; ///< of the member; a list's count follows through `count_offset`
     size_t count_offset;
     uint64_t least, most;
     const char *operand;
@@ -39,7 +48,8 @@ static const option options[] = {
      "web pages that may ask, more than once; *: any"},
     {"max-body", VALUE_BYTES, AT(max_body), 0, 1024, 16 * GIB, "BYTES", "size of an uploaded mesh (k, M, G)"},
     {"max-batch", VALUE_COUNT, AT(max_batch), 0, 1, 1000000, "N", "queries in one batch"},
-    {"max-matrix", VALUE_COUNT, AT(max_matrix), 0, 1, 1000000000, "N", "sources times targets of a matrix (not in this version)"},
+    {"max-matrix", VALUE_COUNT, AT(max_matrix), 0, 1, 1000000000, "N",
+     "sources times targets of a matrix (not in this version)"},
     {"max-nodes", VALUE_COUNT, AT(max_nodes), 0, 1, 1000000000, "N", "search nodes of one path"},
     {"max-agents", VALUE_COUNT, AT(max_agents), 0, 0, 10000000, "N", "agents of one mesh (not in this version)"},
     {"max-connections", VALUE_COUNT, AT(max_connections), 0, 1, 1000000, "N", "open connections"},
@@ -50,7 +60,8 @@ static const option options[] = {
     {"drain-timeout", VALUE_TIME, AT(drain_timeout_ms), 0, 0, 86400000, "TIME", "for what is under way at SIGTERM"},
     {"log", VALUE_LOG, AT(log_json), 0, 0, 0, "text|json", "form of the log on standard error"},
     {"log-level", VALUE_LEVEL, AT(log_level), 0, 0, 0, "LEVEL", "debug, info, warn or error"},
-    {"access-log", VALUE_ACCESS, AT(access_log), 0, 0, 0, "on|off|N%", "a line for every request, or for a share of them"},
+    {"access-log", VALUE_ACCESS, AT(access_log), 0, 0, 0, "on|off|N%",
+     "a line for every request, or for a share of them"},
 };
 #define OPTION_COUNT (sizeof options / sizeof options[0])
 
@@ -156,8 +167,8 @@ static bool read_list(srv_config *config, const option *o, const char *text)
 static bool read_value(srv_config *config, const option *o, const char *text)
 {
     static const unit plain[] = {{"", 1}, {NULL, 0}};
-    static const unit bytes[] = {{"", 1},        {"k", 1024}, {"K", 1024}, {"M", 1024 * 1024}, {"m", 1024 * 1024},
-                                 {"G", GIB},     {"g", GIB},  {NULL, 0}};
+    static const unit bytes[] = {{"", 1},    {"k", 1024}, {"K", 1024}, {"M", 1024 * 1024}, {"m", 1024 * 1024},
+                                 {"G", GIB}, {"g", GIB},  {NULL, 0}};
     static const unit times[] = {{"", 1000}, {"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {NULL, 0}};
     uint64_t *number = member(config, o->offset);
     switch (o->kind) {
@@ -195,14 +206,15 @@ static void environment_name(const option *o, char name[40])
     name[n] = '\0';
 }
 
-/// Lists in the environment are separated by commas; the text is split in place in a copy that lives
-/// as long as the process.
+/// Lists in the environment are separated by commas.
 static bool read_environment_list(srv_config *config, const option *o, const char *text)
 {
     char *copy = strdup(text);
-    if (!copy) {
+    if (!copy || config->copy_count == sizeof config->copies / sizeof config->copies[0]) {
+        free(copy);
         return false;
     }
+    config->copies[config->copy_count++] = copy;
     char *rest = copy;
     for (char *item = strsep(&rest, ","); item; item = strsep(&rest, ",")) {
         if (!read_list(config, o, item)) {
@@ -250,8 +262,12 @@ static int read_command(srv_config *config, const char *argument, FILE *errors)
     static const struct {
         const char *name;
         srv_command command;
-    } commands[] = {{"--check", SRV_CHECK},     {"--healthcheck", SRV_HEALTHCHECK}, {"--print-config", SRV_PRINT_CONFIG},
-                    {"--help", SRV_HELP},       {"-h", SRV_HELP},                   {"--version", SRV_VERSION_ONLY}};
+    } commands[] = {{"--check", SRV_CHECK},
+                    {"--healthcheck", SRV_HEALTHCHECK},
+                    {"--print-config", SRV_PRINT_CONFIG},
+                    {"--help", SRV_HELP},
+                    {"-h", SRV_HELP},
+                    {"--version", SRV_VERSION_ONLY}};
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         if (strcmp(argument, commands[i].name) == 0) {
             config->command = commands[i].command;
@@ -351,6 +367,13 @@ bool srv_config_read(srv_config *config, int argc, char **argv, FILE *errors)
         config->listen[config->listen_count++] = "127.0.0.1:8080";
     }
     return check_together(config, errors);
+}
+
+void srv_config_deinit(srv_config *config)
+{
+    while (config->copy_count > 0) {
+        free(config->copies[--config->copy_count]);
+    }
 }
 
 static void print_value(const srv_config *config, const option *o, FILE *out)

@@ -31,8 +31,8 @@ srv_look srv_look_from(const struct stat *st)
 
 bool srv_look_equal(const srv_look *a, const srv_look *b)
 {
-    return a->device == b->device && a->inode == b->inode && a->bytes == b->bytes &&
-           a->modified_ns == b->modified_ns && a->changed_ns == b->changed_ns;
+    return a->device == b->device && a->inode == b->inode && a->bytes == b->bytes && a->modified_ns == b->modified_ns &&
+           a->changed_ns == b->changed_ns;
 }
 
 bool srv_look_settled(const srv_look *look)

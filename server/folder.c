@@ -215,7 +215,8 @@ static bool collect(srv_folder *folder, candidates *all)
         snprintf(c.name, sizeof c.name, "%s", entry->d_name);
         if (!srv_file_look(folder->path, c.name, &c.look.mesh, &outside)) {
             if (outside) {
-                srv_log(SRV_DEBUG, SRV_EVENT("link ignored: it leads out of the mesh folder"), SRV_TEXT("file", c.name));
+                srv_log(SRV_DEBUG, SRV_EVENT("link ignored: it leads out of the mesh folder"),
+                        SRV_TEXT("file", c.name));
             }
             continue;
         }

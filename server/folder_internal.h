@@ -20,20 +20,27 @@ typedef struct srv_look_pair {
 /// A mesh id that has a file.
 typedef struct srv_item {
     char id[NAV_ID_MAX + 1];
-    char name[SRV_NAME_MAX];   ///< of the file that stands for the id
-    srv_look_pair taken;       ///< what the newest load was queued for, or what we wrote ourselves
-    srv_look_pair seen;        ///< by the last scan
-    uint64_t seen_ns;          ///< when `seen` was first seen so
-    uint64_t missing_ns;       ///< since when there is no file; 0: there is
-    bool queued;               ///< a load waits in the job queue
-    bool removing;             ///< a removal waits in the job queue
-    bool writing;              ///< an upload is being kept: its files are not to be looked at
+    char name[SRV_NAME_MAX]; ///< of the file that stands for the id
+    srv_look_pair taken;     ///< what the newest load was queued for, or what we wrote ourselves
+    srv_look_pair seen;      ///< by the last scan
+    uint64_t seen_ns;        ///< when `seen` was first seen so
+    uint64_t missing_ns;     ///< since when there is no file; 0: there is
+    bool queued;             ///< a load waits in the job queue
+    bool removing;           ///< a removal waits in the job queue
+    bool writing;            ///< an upload is being kept: its files are not to be looked at
     bool has_hash;
-    uint64_t hash;             ///< of what is served
+    uint64_t hash; ///< of what is served
     bool has_failed_hash;
-    uint64_t failed_hash;      ///< of what could not be loaded
-    char clash[SRV_NAME_MAX];  ///< another file of the same id, told once
+    uint64_t failed_hash;     ///< of what could not be loaded
+    char clash[SRV_NAME_MAX]; ///< another file of the same id, told once
 } srv_item;
+
+/// Files of an id as they were read or written.
+typedef struct srv_kept {
+    char name[SRV_NAME_MAX]; ///< of the mesh file
+    srv_look_pair look;
+    uint64_t hash; ///< of both files' bytes
+} srv_kept;
 
 struct srv_folder {
     char path[PATH_MAX]; ///< as resolved at start
@@ -56,6 +63,12 @@ struct srv_folder {
 srv_item *srv__folder_find(srv_folder *folder, const char *id);
 srv_item *srv__folder_find_or_add(srv_folder *folder, const char *id);
 void srv__folder_forget(srv_folder *folder, const char *id);
+
+/// Hash of a mesh file's bytes with its sidecar's (NULL: none).
+uint64_t srv__folder_hash(const void *mesh, size_t mesh_size, const char *sidecar, size_t sidecar_size);
+/// Notes what came of these bytes, so that they are not tried again.
+/// @param served  false: they could not be loaded
+void srv__folder_note(srv_folder *folder, const char *id, const srv_kept *kept, bool served);
 
 /// Queues a load of the id, or its removal when the file is still missing then.
 /// @return false: no memory

@@ -1,6 +1,4 @@
-// The mesh folder's work on job threads: reading, building, publishing, keeping and removing.
-#include <dirent.h>
-#include <errno.h>
+// The mesh folder's work on job threads: reading, building and publishing what a scan found.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +17,8 @@ typedef struct folder_work {
 
 /// Bytes of a mesh and its sidecar, as read.
 typedef struct mesh_bytes {
-    char name[SRV_NAME_MAX];
+    srv_kept kept;
     srv_bytes mesh, sidecar;
-    uint64_t hash;
 } mesh_bytes;
 
 static void free_bytes(mesh_bytes *b)
@@ -31,7 +28,7 @@ static void free_bytes(mesh_bytes *b)
     b->mesh.data = b->sidecar.data = NULL;
 }
 
-static uint64_t hash_of(const void *mesh, size_t mesh_size, const char *sidecar, size_t sidecar_size)
+uint64_t srv__folder_hash(const void *mesh, size_t mesh_size, const char *sidecar, size_t sidecar_size)
 {
     uint64_t sizes[2] = {mesh_size, sidecar ? sidecar_size + 1 : 0};
     uint64_t hash = srv_hash(SRV_HASH_START, sizes, sizeof sizes);
@@ -54,10 +51,10 @@ static bool item_name(srv_folder *folder, const char *id, char name[SRV_NAME_MAX
 static srv_read_result read_pair(srv_folder *folder, const char *id, mesh_bytes *out, api_problem *problem)
 {
     *out = (mesh_bytes){0};
-    if (!item_name(folder, id, out->name)) {
+    if (!item_name(folder, id, out->kept.name)) {
         return SRV_READ_MISSING;
     }
-    srv_read_result result = srv_file_read(folder->path, out->name, &out->mesh, problem);
+    srv_read_result result = srv_file_read(folder->path, out->kept.name, &out->mesh, problem);
     if (result != SRV_READ_OK) {
         return result;
     }
@@ -68,23 +65,23 @@ static srv_read_result read_pair(srv_folder *folder, const char *id, mesh_bytes 
         free_bytes(out);
         return result;
     }
-    out->hash = hash_of(out->mesh.data, out->mesh.size, out->sidecar.data, out->sidecar.size);
+    out->kept.look = (srv_look_pair){.mesh = out->mesh.look, .sidecar = out->sidecar.look};
+    out->kept.hash = srv__folder_hash(out->mesh.data, out->mesh.size, out->sidecar.data, out->sidecar.size);
     return SRV_READ_OK;
 }
 
-/// Notes the outcome of an attempt, so that the same bytes are not tried again.
-static void note(srv_folder *folder, const char *id, const mesh_bytes *b, bool served)
+void srv__folder_note(srv_folder *folder, const char *id, const srv_kept *kept, bool served)
 {
     pthread_mutex_lock(&folder->lock);
     srv_item *item = srv__folder_find(folder, id);
     if (item) {
-        item->taken = (srv_look_pair){.mesh = b->mesh.look, .sidecar = b->sidecar.look};
+        item->taken = kept->look;
         item->has_failed_hash = !served;
         if (served) {
             item->has_hash = true;
-            item->hash = b->hash;
+            item->hash = kept->hash;
         } else {
-            item->failed_hash = b->hash;
+            item->failed_hash = kept->hash;
         }
     }
     pthread_mutex_unlock(&folder->lock);
@@ -130,22 +127,22 @@ static bool build(srv_folder *folder, const char *id, const mesh_bytes *b, api_p
 {
     uint64_t began = srv_now_ns();
     api_mesh_source source = {
-        .bytes = b->mesh.data, .size = b->mesh.size, .name = b->name, .sidecar = b->sidecar.data};
+        .bytes = b->mesh.data, .size = b->mesh.size, .name = b->kept.name, .sidecar = b->sidecar.data};
     api_mesh *mesh = api_mesh_load(&source, problem);
     if (!mesh) {
-        note(folder, id, b, false);
-        fail(folder, id, b->name, problem);
+        srv__folder_note(folder, id, &b->kept, false);
+        fail(folder, id, b->kept.name, problem);
         return false;
     }
     double ms = (double)(srv_now_ns() - began) / SRV_NS_PER_MS;
     size_t memory = mesh->memory_bytes;
-    if (!srv_registry_publish(folder->registry, id, mesh, b->name, ms, NULL)) {
+    if (!srv_registry_publish(folder->registry, id, mesh, b->kept.name, ms, NULL)) {
         api_problem_set(problem, API_INTERNAL, "no memory for another mesh");
         return false;
     }
-    note(folder, id, b, true);
-    srv_log(SRV_INFO, SRV_EVENT("mesh loaded"), SRV_TEXT("mesh", id), SRV_TEXT("file", b->name), SRV_REAL("ms", ms),
-            SRV_INT("memory_bytes", memory));
+    srv__folder_note(folder, id, &b->kept, true);
+    srv_log(SRV_INFO, SRV_EVENT("mesh loaded"), SRV_TEXT("mesh", id), SRV_TEXT("file", b->kept.name),
+            SRV_REAL("ms", ms), SRV_INT("memory_bytes", memory));
     return true;
 }
 
@@ -168,18 +165,18 @@ static bool load(srv_folder *folder, const char *id, bool forced, api_problem *p
         look_again(folder, id);
         return false;
     case SRV_READ_FAILED:
-        fail(folder, id, b.name, problem);
+        fail(folder, id, b.kept.name, problem);
         return false;
     }
     bool ok = true;
-    known seen = forced ? KNOWN_NEW : known_bytes(folder, id, b.hash);
+    known seen = forced ? KNOWN_NEW : known_bytes(folder, id, b.kept.hash);
     if (seen == KNOWN_NEW) {
         ok = build(folder, id, &b, problem);
     } else if (seen == KNOWN_SERVED) {
-        note(folder, id, &b, true);
+        srv__folder_note(folder, id, &b.kept, true);
         srv_registry_unchanged(folder->registry, id);
     } else {
-        note(folder, id, &b, false);
+        srv__folder_note(folder, id, &b.kept, false);
         srv_registry_cancelled(folder->registry, id);
     }
     free_bytes(&b);
@@ -273,130 +270,4 @@ bool srv_folder_reload(srv_folder *folder, const char *id, api_problem *problem)
         return false;
     }
     return load(folder, id, true, problem);
-}
-
-char *srv_folder_sidecar(srv_folder *folder, const char *id)
-{
-    char name[SRV_NAME_MAX];
-    srv_bytes bytes;
-    api_problem problem;
-    srv__sidecar_name(id, name);
-    // The text is NUL-terminated by the reader; a NUL inside would cut it and then fail as JSON.
-    return srv_file_read(folder->path, name, &bytes, &problem) == SRV_READ_OK ? bytes.data : NULL;
-}
-
-static bool begin_writing(srv_folder *folder, const char *id)
-{
-    pthread_mutex_lock(&folder->lock);
-    srv_item *item = srv__folder_find_or_add(folder, id);
-    if (item) {
-        item->writing = true;
-    }
-    pthread_mutex_unlock(&folder->lock);
-    return item != NULL;
-}
-
-/// @param kept  what has been written; NULL: it failed, the next scan judges by what is there
-static void end_writing(srv_folder *folder, const char *id, const mesh_bytes *kept)
-{
-    if (kept) {
-        note(folder, id, kept, true);
-    }
-    pthread_mutex_lock(&folder->lock);
-    srv_item *item = srv__folder_find(folder, id);
-    if (item) {
-        item->writing = false;
-        if (kept) {
-            memcpy(item->name, kept->name, sizeof item->name);
-        } else if (!item->name[0]) {
-            srv__folder_forget(folder, id); // was made for this upload
-        }
-    }
-    pthread_mutex_unlock(&folder->lock);
-}
-
-static bool is_sidecar_name(const char *name)
-{
-    size_t length = strlen(name), ending = strlen(SRV_SIDECAR_ENDING);
-    return length >= ending && strcmp(name + length - ending, SRV_SIDECAR_ENDING) == 0;
-}
-
-/// Both files are written before the first is renamed, so that a full disk changes nothing. A crash
-/// between the two renames leaves the new sidecar beside the old, whole mesh.
-static bool write_pair(srv_folder *folder, const char *id, const void *bytes, size_t size, const char *sidecar,
-                       mesh_bytes *kept, api_problem *problem)
-{
-    char sidecar_name[SRV_NAME_MAX];
-    srv__sidecar_name(id, sidecar_name);
-    srv_staged mesh, beside = {.fd = -1};
-    if (!srv_file_stage(&mesh, folder->path, kept->name, bytes, size, problem)) {
-        return false;
-    }
-    bool ok = !sidecar || srv_file_stage(&beside, folder->path, sidecar_name, sidecar, strlen(sidecar), problem);
-    ok = ok && (sidecar ? srv_file_commit(&beside, &kept->sidecar.look, problem)
-                        : srv_file_remove(folder->path, sidecar_name, problem));
-    ok = ok && srv_file_commit(&mesh, &kept->mesh.look, problem);
-    srv_file_discard(&mesh);
-    srv_file_discard(&beside);
-    return ok;
-}
-
-/// Removes every mesh file of the id but `except` (NULL: none).
-static bool remove_files(const srv_folder *folder, const char *id, const char *except, api_problem *problem)
-{
-    DIR *dir = opendir(folder->path);
-    if (!dir) {
-        api_problem_set(problem, API_INTERNAL, "cannot read the mesh folder: %s", strerror(errno));
-        return false;
-    }
-    bool ok = true;
-    for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
-        char of[NAV_ID_MAX + 1];
-        if (srv__folder_id_of(entry->d_name, of) && strcmp(of, id) == 0 && (!except || strcmp(entry->d_name, except) != 0)) {
-            ok = srv_file_remove(folder->path, entry->d_name, problem) && ok;
-        }
-    }
-    closedir(dir);
-    return ok;
-}
-
-bool srv_folder_keep(srv_folder *folder, const char *id, const char *extension, const void *bytes, size_t size,
-                     const char *sidecar, char name[256], api_problem *problem)
-{
-    mesh_bytes kept = {0};
-    snprintf(kept.name, sizeof kept.name, "%.64s%.32s", id, extension);
-    if (is_sidecar_name(kept.name)) {
-        api_problem_set(problem, API_BAD_REQUEST, "a mesh with this id cannot be kept: %s is a sidecar's name",
-                        kept.name);
-        return false;
-    }
-    if (!begin_writing(folder, id)) {
-        api_problem_set(problem, API_INTERNAL, "no memory");
-        return false;
-    }
-    // Files of the id with other endings are of no use any more, and would win after the next start if
-    // their time were newer.
-    bool ok = write_pair(folder, id, bytes, size, sidecar, &kept, problem) &&
-              remove_files(folder, id, kept.name, problem) && srv_files_sync(folder->path, problem);
-    kept.hash = hash_of(bytes, size, sidecar, sidecar ? strlen(sidecar) : 0);
-    end_writing(folder, id, ok ? &kept : NULL);
-    memcpy(name, kept.name, SRV_NAME_MAX);
-    return ok;
-}
-
-bool srv_folder_remove(srv_folder *folder, const char *id, api_problem *problem)
-{
-    char sidecar[SRV_NAME_MAX];
-    srv__sidecar_name(id, sidecar);
-    // Under the lock, so that no scan sees one file without the other or forgets what is still there.
-    pthread_mutex_lock(&folder->lock);
-    bool ok = true;
-    if (srv__folder_find(folder, id)) {
-        ok = remove_files(folder, id, NULL, problem) && srv_file_remove(folder->path, sidecar, problem);
-        if (ok) {
-            srv__folder_forget(folder, id);
-        }
-    }
-    pthread_mutex_unlock(&folder->lock);
-    return ok && srv_files_sync(folder->path, problem);
 }

@@ -130,7 +130,10 @@ int srv_healthcheck(const char *url)
         close(fd);
     }
     if (status != 200) {
-        fprintf(stderr, "navd: not ready: %s\n", fd < 0 ? "nobody listens" : status ? "it says so itself" : "no answer");
+        fprintf(stderr, "navd: not ready: %s\n",
+                fd < 0   ? "nobody listens"
+                : status ? "it says so itself"
+                         : "no answer");
         return 1;
     }
     return 0;

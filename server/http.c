@@ -60,17 +60,13 @@ static struct MHD_Daemon *start_daemon(srv_http *http, srv_thread *thread, int l
     } else {
         tls[0].option = MHD_OPTION_END;
     }
-    return MHD_start_daemon(flags, 0, srv__conn_accept, thread, srv__request_handle, thread,
-                            MHD_OPTION_LISTEN_SOCKET, listen_fd,
-                            MHD_OPTION_CONNECTION_LIMIT, (unsigned)config->max_connections + 1,
+    return MHD_start_daemon(flags, 0, srv__conn_accept, thread, srv__request_handle, thread, MHD_OPTION_LISTEN_SOCKET,
+                            listen_fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)config->max_connections + 1,
                             MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(config->idle_timeout_ms / 1000 + 1),
-                            MHD_OPTION_NOTIFY_CONNECTION, srv__conn_notify, thread,
-                            MHD_OPTION_NOTIFY_COMPLETED, srv__request_completed, thread,
-                            MHD_OPTION_URI_LOG_CALLBACK, srv__request_begin, thread,
-                            MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
-                            MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
-                            MHD_OPTION_ARRAY, tls,
-                            MHD_OPTION_END);
+                            MHD_OPTION_NOTIFY_CONNECTION, srv__conn_notify, thread, MHD_OPTION_NOTIFY_COMPLETED,
+                            srv__request_completed, thread, MHD_OPTION_URI_LOG_CALLBACK, srv__request_begin, thread,
+                            MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
+                            MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 }
 
 static bool start_daemons(srv_http *http, srv_thread *thread, char *error, size_t error_size)

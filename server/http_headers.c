@@ -99,7 +99,7 @@ static api_method method_of(const char *method)
     static const struct {
         const char *name;
         api_method method;
-    } methods[] = {{"GET", API_GET}, {"POST", API_POST},     {"HEAD", API_HEAD},      {"PUT", API_PUT},
+    } methods[] = {{"GET", API_GET},       {"POST", API_POST},   {"HEAD", API_HEAD},      {"PUT", API_PUT},
                    {"DELETE", API_DELETE}, {"PATCH", API_PATCH}, {"OPTIONS", API_OPTIONS}};
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++) {
         if (strcmp(method, methods[i].name) == 0) {
@@ -219,7 +219,8 @@ bool srv__read_headers(srv_request *r, const char *method, const char *version, 
     }
     size_t uri_bytes = strlen(r->api.path) + (r->api.query ? strlen(r->api.query) + 1 : 0);
     if (uri_bytes > URI_MAX) {
-        api_problem_set(problem, API_URI_TOO_LONG, "path and query may have at most %d bytes; POST takes more", URI_MAX);
+        api_problem_set(problem, API_URI_TOO_LONG, "path and query may have at most %d bytes; POST takes more",
+                        URI_MAX);
         return false;
     }
     if (w.bytes > HEADERS_MAX || w.count > HEADER_COUNT_MAX) {

@@ -33,12 +33,12 @@ typedef struct srv_conn {
     struct srv_conn *next, *previous;
     int fd;
     bool is_tcp;
-    bool local;             ///< a loopback or unix peer
-    bool linger;            ///< closed while the client may still be sending
-    bool has_line;          ///< the request line of the request under way has come
+    bool local;    ///< a loopback or unix peer
+    bool linger;   ///< closed while the client may still be sending
+    bool has_line; ///< the request line of the request under way has come
     srv_conn_state state;
-    uint64_t deadline_ns;   ///< by which the state must have passed; 0: none
-    uint64_t bytes_seen;    ///< received, at the last sweep in which the connection was idle
+    uint64_t deadline_ns; ///< by which the state must have passed; 0: none
+    uint64_t bytes_seen;  ///< received, at the last sweep in which the connection was idle
 } srv_conn;
 
 typedef enum srv_phase {
@@ -51,39 +51,39 @@ typedef enum srv_phase {
 
 /// One request and its answer. Recycled with its buffers.
 struct srv_request {
-    srv_work work;          ///< for the pools; first, so that a work is its request
+    srv_work work; ///< for the pools; first, so that a work is its request
     api_request api;
     api_response response;
     api_task *task;
     bool is_job;
-    bool gone;              ///< the client left while it waited
-    bool done;              ///< the task has ended, or there was none: the response is to be sent
+    bool gone; ///< the client left while it waited
+    bool done; ///< the task has ended, or there was none: the response is to be sent
 
     srv_thread *thread;
     srv_conn *conn;
     struct MHD_Connection *connection;
     srv_phase phase;
-    api_code refusal;       ///< with SRV_PHASE_DISCARD
-    bool late;              ///< began after the drain did
-    bool close;             ///< end the connection after the answer
+    api_code refusal; ///< with SRV_PHASE_DISCARD
+    bool late;        ///< began after the drain did
+    bool close;       ///< end the connection after the answer
     bool suspended;
     bool accepts_gzip, compressed;
-    bool answered;          ///< counted in the metrics
-    const char *method;     ///< as sent
-    const char *origin;     ///< allowed by --cors-origin; NULL: none
-    const char *preflight;  ///< Access-Control-Request-Method of an allowed origin
+    bool answered;         ///< counted in the metrics
+    const char *method;    ///< as sent
+    const char *origin;    ///< allowed by --cors-origin; NULL: none
+    const char *preflight; ///< Access-Control-Request-Method of an allowed origin
 
     char request_id[SRV_REQUEST_ID_MAX + 1];
     char key[NAV_ID_MAX + 1]; ///< mesh id of a job
     char *uri;
     size_t uri_cap;
     char *body;
-    size_t announced;       ///< bytes of the body; SIZE_MAX: chunked
+    size_t announced; ///< bytes of the body; SIZE_MAX: chunked
     size_t body_bytes, body_cap, body_limit, discarded;
-    size_t budgeted;        ///< of body_cap, counted in server->body_bytes
+    size_t budgeted; ///< of body_cap, counted in server->body_bytes
 
-    uint64_t resume_ns;     ///< when a delayed refusal is sent
-    srv_request *next;      ///< in the free list, the list of finished works, or the delayed ones
+    uint64_t resume_ns; ///< when a delayed refusal is sent
+    srv_request *next;  ///< in the free list, the list of finished works, or the delayed ones
 };
 
 /// A socket that is read until the client stops sending, so that it sees the refusal and no reset.
@@ -98,7 +98,7 @@ struct srv_thread {
     uint32_t index;
     pthread_t pthread;
     bool running;
-    int wake_fd;                     ///< eventfd
+    int wake_fd; ///< eventfd
     struct MHD_Daemon *daemons[SRV_LISTEN_MAX];
     int epoll_fds[SRV_LISTEN_MAX];
     uint32_t daemon_count;
@@ -116,8 +116,8 @@ struct srv_thread {
     srv_request *delayed, **delayed_last;
     size_t delayed_count;
     uint64_t next_sweep_ns;
-    bool drained;                    ///< stopped accepting
-    uint64_t close_idle_ns;          ///< when idle connections are closed; 0: not now
+    bool drained;           ///< stopped accepting
+    uint64_t close_idle_ns; ///< when idle connections are closed; 0: not now
     srv_linger lingers[SRV_LINGER_MAX];
     uint32_t linger_count;
     uint64_t id_prefix, id_count;

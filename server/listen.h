@@ -10,10 +10,10 @@
 
 typedef struct srv_listener {
     bool is_unix;
-    char path[108];                 ///< of the unix socket
+    char path[108];                  ///< of the unix socket
     struct sockaddr_storage address; ///< with the port that was taken
     socklen_t address_size;
-    int first_fd;                   ///< opened by srv_listener_open, given to the first srv_listener_share; -1 after
+    int first_fd; ///< opened by srv_listener_open, given to the first srv_listener_share; -1 after
     char url[160];
 } srv_listener;
 

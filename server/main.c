@@ -140,8 +140,8 @@ static void announce(const srv_server *server)
         printf("navd listening on %s\n", url);
         fflush(stdout);
     }
-    srv_log(SRV_INFO, SRV_EVENT("serving"), SRV_TEXT("version", API_VERSION), SRV_INT("threads", server->config.threads),
-            SRV_INT("workers", server->config.workers),
+    srv_log(SRV_INFO, SRV_EVENT("serving"), SRV_TEXT("version", API_VERSION),
+            SRV_INT("threads", server->config.threads), SRV_INT("workers", server->config.workers),
             SRV_TEXT("meshes", server->folder ? srv_folder_path(server->folder) : "none"));
 }
 
@@ -197,13 +197,9 @@ static int serve(srv_server *server)
     return EXIT_SUCCESS;
 }
 
-int main(int argc, char **argv)
+static int run(srv_server *server)
 {
-    static srv_server server;
-    srv_config *config = &server.config;
-    if (!srv_config_read(config, argc, argv, stderr)) {
-        return EXIT_USAGE;
-    }
+    const srv_config *config = &server->config;
     switch (config->command) {
     case SRV_HELP:
         srv_config_help(stdout);
@@ -221,5 +217,14 @@ int main(int argc, char **argv)
     case SRV_SERVE:
         break;
     }
-    return serve(&server);
+    return serve(server);
+}
+
+int main(int argc, char **argv)
+{
+    static srv_server server;
+    bool right = srv_config_read(&server.config, argc, argv, stderr);
+    int status = right ? run(&server) : EXIT_USAGE;
+    srv_config_deinit(&server.config);
+    return status;
 }

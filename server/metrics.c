@@ -10,8 +10,8 @@
 #include "api_version.h"
 #include "server.h"
 
-static const uint64_t bucket_us[SRV_METRIC_BUCKETS] = {50,    100,   250,    500,    1000,   2500,    5000,    10000,
-                                                       25000, 50000, 100000, 250000, 500000, 1000000, 2500000, 10000000};
+static const uint64_t bucket_us[SRV_METRIC_BUCKETS] = {
+    50, 100, 250, 500, 1000, 2500, 5000, 10000, 25000, 50000, 100000, 250000, 500000, 1000000, 2500000, 10000000};
 
 static srv_route_metrics *find_route(srv_thread_metrics *metrics, const char *route)
 {
@@ -143,8 +143,8 @@ static void write_requests(const srv_server *server, api_buffer *out)
         uint64_t total = 0;
         for (size_t b = 0; b < SRV_METRIC_BUCKETS; b++) {
             total += sums[i].buckets[b];
-            api_buffer_printf(out, "navd_request_duration_seconds_bucket{route=\"%s\",le=\"%g\"} %llu\n",
-                              sums[i].route, (double)bucket_us[b] / 1e6, (unsigned long long)total);
+            api_buffer_printf(out, "navd_request_duration_seconds_bucket{route=\"%s\",le=\"%g\"} %llu\n", sums[i].route,
+                              (double)bucket_us[b] / 1e6, (unsigned long long)total);
         }
         total += sums[i].buckets[SRV_METRIC_BUCKETS];
         api_buffer_printf(out,

@@ -13,7 +13,7 @@
 #define SRV_METRIC_BUCKETS 16
 
 typedef struct srv_route_metrics {
-    _Atomic(const char *) route; ///< static text; NULL: free
+    _Atomic(const char *) route;                          ///< static text; NULL: free
     atomic_uint_fast64_t buckets[SRV_METRIC_BUCKETS + 1]; ///< not cumulative; the last: longer than all
     atomic_uint_fast64_t sum_ns;
     struct {

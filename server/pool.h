@@ -29,10 +29,10 @@ typedef struct srv_work {
 } srv_work;
 
 typedef struct srv_pool_options {
-    const char *name;   ///< of the threads, at most 12 characters
+    const char *name; ///< of the threads, at most 12 characters
     uint32_t threads;
-    uint32_t bound;     ///< works that may wait
-    int nice;           ///< added to the threads' niceness, so that they yield to the serving threads
+    uint32_t bound; ///< works that may wait
+    int nice;       ///< added to the threads' niceness, so that they yield to the serving threads
     const api_host *host;
     const api_limits *limits;
 } srv_pool_options;

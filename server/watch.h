@@ -12,9 +12,9 @@ typedef struct srv_watch {
     srv_folder *folder;
     uv_fs_event_t events;
     uv_timer_t soon, slow;
-    bool watching;            ///< the system tells of changes
+    bool watching; ///< the system tells of changes
     bool soon_set;
-    uint64_t inode;           ///< of the folder that is watched
+    uint64_t inode; ///< of the folder that is watched
 } srv_watch;
 
 /// @return 0 or a libuv error

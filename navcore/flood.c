@@ -75,11 +75,14 @@ static void flood_from(cell_flood *f, uint32_t cell)
 bool nav__flood(nav_query *query, const nav_mesh *m, const nav_filter *filter, const nav__anchor *start,
                 nav__flooded *flooded)
 {
-    uint32_t *reached = nav__stamps(query, m->cell_count); // there are no more islands than cells
+    if (m->cell_count > UINT32_MAX / 2) {
+        return false;
+    }
+    uint32_t *reached = nav__stamps(query, 2 * m->cell_count); // there are no more islands than cells
     if (!reached) {
         return false;
     }
-    *flooded = (nav__flooded){m, reached, query->reached_stamp, nav__passes_all(m, filter)};
+    *flooded = (nav__flooded){m, reached, query->reached_stamp, nav__passes_all(m, filter), reached + m->cell_count};
     if (flooded->by_island) {
         flood_islands(m, filter, start, reached, flooded->stamp);
         return true;

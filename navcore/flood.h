@@ -14,6 +14,7 @@ typedef struct nav__flooded {
     const uint32_t *reached;  ///< by island, where the filter closes no cell; else by cell
     uint32_t stamp;
     bool by_island;
+    uint32_t *seen;  ///< [cell_count] for the caller's marks: none is set to `stamp`
 } nav__flooded;
 
 /// Finds every cell that one can get to from the cells of an anchor, on foot and by rides. Takes no time

@@ -125,7 +125,7 @@ nav_random_options nav_random_options_default(void);
 
 /// `points` live in the query until its next call.
 typedef struct nav_random {
-    bool found;             ///< false: `around` is off the mesh, or the filter passes nothing
+    bool found;             ///< false: `around` is off the mesh, nothing lies so near to it, or the filter passes nothing
     nav_place around;       ///< after snapping, with has_around; else its polygon is NAV_NONE
     const nav_vec *points;  ///< [options.count] on the surface
     uint32_t point_count;

@@ -23,6 +23,7 @@ struct bench_case {
     std::string name;
     poly_mesh mesh{};              ///< linked; deinit by whoever made it
     double tile = 0;               ///< side of the peer's tiles; 0: one tile
+    std::vector<char> set;         ///< a Detour set that both load as it is; then mesh only tells where to ask
     std::vector<bench_pair> paths; ///< both ends on the surface
     std::vector<bench_pair> rays;  ///< start on the surface
     std::vector<bench_pair> spots; ///< start near the surface
@@ -62,8 +63,8 @@ class bench_report
     std::string path, json;
 };
 
-/// Makes the cases one by one, so that only one is in memory: terrains of growing size, then the .mesh maps
-/// where the conformance set is present.
+/// Makes the cases one by one, so that only one is in memory: terrains of growing size, then the Detour sets
+/// and .mesh maps of the conformance set where it is present.
 /// @return false when there is none with this number
 bool bench_make_case(size_t number, bench_case &c, std::string &skipped);
 

@@ -95,24 +95,30 @@ void ask_at_random(bench_case &c, size_t pairs, uint64_t seed)
     }
 }
 
-std::vector<std::string> map_files()
+void list_files(const char *folder, const char *ending, std::vector<std::string> &files)
 {
     const char *shared = std::getenv("NAVD_SHARED");
-    std::vector<std::string> files;
-    for (const char *folder : {"maps", "maps-bench"}) {
-        std::string path = std::string(shared ? shared : "../shared") + "/conformance/polyanya/" + folder;
-        DIR *dir = opendir(path.c_str());
-        for (dirent *entry = dir ? readdir(dir) : nullptr; entry; entry = readdir(dir)) {
-            size_t length = std::strlen(entry->d_name);
-            if (length > 5 && std::strcmp(entry->d_name + length - 5, ".mesh") == 0) {
-                files.push_back(path + "/" + entry->d_name);
-            }
-        }
-        if (dir) {
-            closedir(dir);
+    std::string path = std::string(shared ? shared : "../shared") + "/conformance/" + folder;
+    size_t first = files.size(), tail = std::strlen(ending);
+    DIR *dir = opendir(path.c_str());
+    for (dirent *entry = dir ? readdir(dir) : nullptr; entry; entry = readdir(dir)) {
+        size_t length = std::strlen(entry->d_name);
+        if (length > tail && std::strcmp(entry->d_name + length - tail, ending) == 0) {
+            files.push_back(path + "/" + entry->d_name);
         }
     }
-    std::sort(files.begin(), files.end());
+    if (dir) {
+        closedir(dir);
+    }
+    std::sort(files.begin() + (ptrdiff_t)first, files.end());
+}
+
+std::vector<std::string> conformance_files()
+{
+    std::vector<std::string> files;
+    list_files("detour", ".bin", files);
+    list_files("polyanya/maps", ".mesh", files);
+    list_files("polyanya/maps-bench", ".mesh", files);
     return files;
 }
 
@@ -129,30 +135,50 @@ bool read_file(const std::string &path, std::vector<char> &bytes)
     return std::fclose(f) == 0;
 }
 
-bool make_map(const std::string &path, bench_case &c, std::string &skipped)
+/// The soup's polygons, wound as a poly_mesh has them.
+void copy_polygons(const nav_soup &soup, poly_mesh &m)
+{
+    poly_mesh_init(&m);
+    for (uint32_t v = 0; v < soup.vertex_count; v++) {
+        const double *at = &soup.vertices[3 * (size_t)v];
+        poly_mesh_add_vertex(&m, at[0], at[1], at[2]);
+    }
+    for (uint32_t p = 0; p < soup.poly_count; p++) {
+        std::vector<uint32_t> corners(&soup.corners[soup.poly_first[p]], &soup.corners[soup.poly_first[p + 1]]);
+        double twice = 0;
+        for (size_t k = 1; k + 1 < corners.size(); k++) {
+            twice += poly_mesh_turn(&m.vertices[3 * (size_t)corners[0]], &m.vertices[3 * (size_t)corners[k]],
+                                    &m.vertices[3 * (size_t)corners[k + 1]]);
+        }
+        if (twice < 0) {
+            std::reverse(corners.begin(), corners.end());
+        }
+        poly_mesh_add_polygon(&m, corners.data(), (uint32_t)corners.size());
+    }
+}
+
+void make_from_file(const std::string &path, bench_case &c, std::string &skipped)
 {
     std::vector<char> bytes;
     nav_soup soup;
     nav_soup_init(&soup, nullptr);
     nav_error error;
-    if (!read_file(path, bytes) || nav_read_polyanya(&soup, bytes.data(), bytes.size(), &error) != NAV_OK) {
+    bool is_set = path.compare(path.size() - 4, 4, ".bin") == 0;
+    nav_read_fn *read = is_set ? nav_read_mset : nav_read_polyanya;
+    if (!read_file(path, bytes) || read(&soup, bytes.data(), bytes.size(), &error) != NAV_OK) {
         skipped = path + " cannot be read";
-        return false;
+        return;
     }
-    poly_mesh_init(&c.mesh);
-    for (uint32_t v = 0; v < soup.vertex_count; v++) {
-        const double *at = &soup.vertices[3 * (size_t)v];
-        poly_mesh_add_vertex(&c.mesh, at[0], at[1], at[2]);
-    }
-    for (uint32_t p = 0; p < soup.poly_count; p++) {
-        poly_mesh_add_polygon(&c.mesh, &soup.corners[soup.poly_first[p]], soup.poly_first[p + 1] - soup.poly_first[p]);
-    }
+    copy_polygons(soup, c.mesh);
     nav_soup_deinit(&soup);
-    poly_mesh_link(&c.mesh);
-    size_t slash = path.rfind('/');
-    c.name = path.substr(slash + 1, path.size() - slash - 6);
+    if (is_set) {
+        c.set = std::move(bytes);
+    } else {
+        poly_mesh_link(&c.mesh);
+    }
+    size_t slash = path.rfind('/'), dot = path.rfind('.');
+    c.name = path.substr(slash + 1, dot - slash - 1);
     ask_at_random(c, c.mesh.poly_count > 40000 ? 200 : 1000, 1);
-    return true;
 }
 
 } // namespace
@@ -169,10 +195,10 @@ bool bench_make_case(size_t number, bench_case &c, std::string &skipped)
         ask_at_random(c, t.pairs, number + 1);
         return true;
     }
-    static const std::vector<std::string> maps = map_files();
-    if (number - TERRAINS >= maps.size()) {
+    static const std::vector<std::string> files = conformance_files();
+    if (number - TERRAINS >= files.size()) {
         return false;
     }
-    make_map(maps[number - TERRAINS], c, skipped);
+    make_from_file(files[number - TERRAINS], c, skipped);
     return true;
 }

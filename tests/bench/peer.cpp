@@ -212,12 +212,61 @@ bool detour_peer::build(const bench_case &c, std::string &why)
         }
     }
     poly_mesh_deinit(&m);
+    return done && make_query();
+}
+
+bool detour_peer::make_query()
+{
     // A polygon takes a node for each side of a tile that it is entered from; a larger pool only takes longer to clear.
     node_pool = (int)std::min<uint32_t>(MOST_NODES, std::max<uint32_t>(256, 2 * polygon_count));
     query.reset(dtAllocNavMeshQuery());
     corridor.resize(MOST_NODES);
     straight.resize(3 * (size_t)MOST_NODES);
-    return done && dtStatusSucceed(query->init(mesh.get(), node_pool));
+    straight_flags.resize(MOST_NODES);
+    return dtStatusSucceed(query->init(mesh.get(), node_pool));
+}
+
+/// MSET version 1 of this build's references: 40 bytes, then each tile behind its reference and size.
+bool detour_peer::load(const std::vector<char> &set, std::string &why)
+{
+    constexpr size_t HEADER = 40, TILE_HEADER = sizeof(dtTileRef) + sizeof(int32_t);
+    double before = bench_now();
+    dtNavMeshParams params;
+    int32_t tiles = 0;
+    why = "not a set of this build";
+    if (set.size() < HEADER) {
+        return false;
+    }
+    std::memcpy(&tiles, &set[8], sizeof tiles);
+    std::memcpy(&params, &set[12], sizeof params);
+    mesh.reset(dtAllocNavMesh());
+    if (dtStatusFailed(mesh->init(&params))) {
+        return false;
+    }
+    memory = (double)sizeof(dtMeshTile) * params.maxTiles;
+    size_t at = HEADER;
+    for (int32_t i = 0; i < tiles && set.size() - at >= TILE_HEADER; i++) {
+        int32_t bytes = 0;
+        std::memcpy(&bytes, &set[at + sizeof(dtTileRef)], sizeof bytes);
+        at += TILE_HEADER;
+        if (bytes <= 0 || (size_t)bytes > set.size() - at) {
+            return false;
+        }
+        unsigned char *data = (unsigned char *)dtAlloc((size_t)bytes, DT_ALLOC_PERM);
+        if (!data) {
+            return false;
+        }
+        std::memcpy(data, &set[at], (size_t)bytes);
+        if (dtStatusFailed(mesh->addTile(data, bytes, DT_TILE_FREE_DATA, 0, nullptr))) {
+            dtFree(data);
+            return false;
+        }
+        polygon_count += (uint32_t)((const dtMeshHeader *)data)->polyCount;
+        memory += bytes;
+        at += (size_t)bytes;
+    }
+    seconds = bench_now() - before;
+    return make_query();
 }
 
 bool detour_peer::nearest(nav_vec p, nav_vec &out)
@@ -260,10 +309,12 @@ peer_path detour_peer::path(const bench_pair &pair)
     dtStatus status = query->findPath(first, last, from, to, &filter, corridor.data(), &count, (int)corridor.size());
     answer.complete = dtStatusSucceed(status) && count > 0 && corridor[(size_t)count - 1] == last;
     answer.starved = dtStatusDetail(status, DT_OUT_OF_NODES);
-    query->findStraightPath(from, to, corridor.data(), count, straight.data(), nullptr, nullptr, &points, MOST_NODES);
+    query->findStraightPath(from, to, corridor.data(), count, straight.data(), straight_flags.data(), nullptr, &points,
+                            MOST_NODES);
     for (int i = 0; i + 1 < points; i++) {
         const float *a = &straight[3 * (size_t)i];
         answer.ground += std::hypot((double)a[3] - a[0], (double)a[5] - a[2]);
+        answer.rides = answer.rides || (straight_flags[(size_t)i] & DT_STRAIGHTPATH_OFFMESH_CONNECTION);
     }
     return answer;
 }

@@ -13,6 +13,7 @@
 struct peer_path {
     bool complete = false; ///< leads to the end's polygon
     bool starved = false;  ///< the node pool ran out
+    bool rides = false;    ///< over an off-mesh link, whose price the two reckon differently
     double ground = 0;     ///< length on the ground plane
 };
 
@@ -23,6 +24,8 @@ class detour_peer
     /// 1/64, or of the power of two at which a whole map of one tile fits in 16 bits.
     /// @return false, with the reason in `why`, when they do not fit
     bool build(const bench_case &c, std::string &why);
+    /// Takes a Detour set as it is.
+    bool load(const std::vector<char> &set, std::string &why);
 
     bool nearest(nav_vec p, nav_vec &out);
     /// Location of the start included. @return the share of the way walked; -1 off the mesh
@@ -63,6 +66,8 @@ class detour_peer
     bool add_tile(const poly_mesh &m, const std::vector<uint32_t> &polygons, const float *min, const float *max, int x,
                   int z, double step, double height_step, bool tiled, std::string &why);
 
+    bool make_query();
+
     std::unique_ptr<dtNavMesh, mesh_free> mesh;
     std::unique_ptr<dtNavMeshQuery, query_free> query;
     dtQueryFilter filter;
@@ -71,6 +76,7 @@ class detour_peer
     int node_pool = 0;
     std::vector<dtPolyRef> corridor;
     std::vector<float> straight;
+    std::vector<unsigned char> straight_flags;
 };
 
 #endif

@@ -52,7 +52,11 @@ size_t api_body_limit(const api_limits *limits, api_method method, const char *p
     const char *id;
     size_t id_size;
     const api_route *route = api_route_find(path, &id, &id_size);
-    return route && route->put && method == API_PUT ? limits->max_body : limits->max_query_body;
+    if (route && route->put && method == API_PUT) {
+        return limits->max_body;
+    }
+    bool single = route && route->kind && limits->max_query_body > API_QUESTION_MAX;
+    return single ? API_QUESTION_MAX : limits->max_query_body;
 }
 
 /// A body that did not fit in memory is no answer.

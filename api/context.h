@@ -6,6 +6,7 @@
 
 #include "api.h"
 #include "args.h"
+#include "json_stream.h"
 #include "nav_query.h"
 
 struct api_context {
@@ -38,12 +39,14 @@ struct api_task {
     const api_route *route;
     char id[NAV_ID_MAX + 1];
     const api_mesh *mesh; ///< a reference; NULL: none
-    cJSON *question;      ///< NULL: none
+    cJSON *question;      ///< NULL: none; of a batch, its members but for the queries
     api_buffer body;      ///< the answer so far
     uint64_t deadline_ns;
     bool from_query;      ///< the question came as a query string
     uint32_t phase, next; ///< where the next chunk goes on
-    const cJSON *entry;   ///< … in a batch
+    api_stream text;      ///< of a batch's body, before the next of its queries
+    api_stream_list list; ///< those queries
+    uint32_t count;       ///< of them all
 };
 
 /// @return NULL when out of memory

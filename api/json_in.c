@@ -83,10 +83,10 @@ static bool scan_number(const unsigned char *text, size_t size, size_t *at, api_
 
 /// Finds what cJSON would let through: it takes any control character for white space, copies control
 /// characters and malformed UTF-8 in strings, ends strings at an escaped NUL and reads numbers as strtod does.
-static bool scan(const unsigned char *text, size_t size, uint32_t max_depth, api_problem *problem)
+static bool scan(const unsigned char *text, size_t from, size_t size, uint32_t max_depth, api_problem *problem)
 {
     uint32_t depth = 0;
-    for (size_t i = 0; i < size;) {
+    for (size_t i = from; i < size;) {
         unsigned char c = text[i];
         if (c == '"') {
             if (!scan_string(text, size, &i, problem)) {
@@ -119,20 +119,25 @@ cJSON *api_json_parse(const char *text, size_t size, uint32_t max_depth, api_pro
         api_problem_set(problem, API_BAD_JSON, "the body is empty");
         return NULL;
     }
-    if (!scan((const unsigned char *)text, size, max_depth, problem)) {
+    return api_json_parse_part(text, 0, size, max_depth, problem);
+}
+
+cJSON *api_json_parse_part(const char *text, size_t from, size_t to, uint32_t max_depth, api_problem *problem)
+{
+    if (!scan((const unsigned char *)text, from, to, max_depth, problem)) {
         return NULL;
     }
     const char *end = NULL;
-    cJSON *value = cJSON_ParseWithLengthOpts(text, size, &end, 0);
-    size_t at = end ? (size_t)(end - text) : 0;
+    cJSON *value = from < to ? cJSON_ParseWithLengthOpts(text + from, to - from, &end, 0) : NULL;
+    size_t at = end ? (size_t)(end - text) : from;
     if (!value) {
-        bad_json(problem, at, at + 1 >= size ? "the text ends too early" : "not JSON");
+        bad_json(problem, at, at + 1 >= to && from == 0 ? "the text ends too early" : "not JSON");
         return NULL;
     }
-    while (at < size && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r')) {
+    while (at < to && (text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r')) {
         at++;
     }
-    if (at < size) {
+    if (at < to) {
         cJSON_Delete(value);
         bad_json(problem, at, "more text after the JSON value");
         return NULL;

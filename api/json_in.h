@@ -17,6 +17,9 @@
 /// @thread any. (cJSON notes the place of the last error in a global, which nobody reads.)
 cJSON *api_json_parse(const char *text, size_t size, uint32_t max_depth, api_problem *problem);
 
+/// The same for a value in the middle of a text: bytes `from` up to `to`, told by their place in the whole.
+cJSON *api_json_parse_part(const char *text, size_t from, size_t to, uint32_t max_depth, api_problem *problem);
+
 /// Where a reader is, to name what is at fault.
 typedef struct api_place {
     api_problem *problem;

@@ -101,31 +101,35 @@ api_verdict api_inquire(api_context *context, const api_inquiry *inquiry, api_js
     return API_ANSWERED;
 }
 
-cJSON *api_read_body(const api_call *call, api_place *place)
+bool api_check_body(const api_call *call, size_t max_bytes, const api_place *place)
 {
     const api_request *request = call->request;
-    const api_limits *limits = &call->context->limits;
     if (request->query && *request->query) {
-        place->query_string = true;
-        api_place_fail(place, "", "the arguments of a POST belong in its body, not in its query string");
-        return NULL;
+        api_place in_query = *place;
+        in_query.query_string = true;
+        return api_place_fail(&in_query, "", "the arguments of a POST belong in its body, not in its query string");
     }
-    if (request->body_bytes > limits->max_query_body) {
-        api_problem_set(place->problem, API_TOO_LARGE, "the body has more than %zu bytes", limits->max_query_body);
-        return NULL;
+    if (request->body_bytes > max_bytes) {
+        api_problem_set(place->problem, API_TOO_LARGE, "the body has more than %zu bytes", max_bytes);
+        return false;
     }
-    return api_json_parse(request->body, request->body_bytes, limits->max_depth, place->problem);
+    return true;
 }
 
 /// The question as JSON, from the body or the query string.
 static cJSON *read_question(const api_call *call, api_place *place)
 {
-    if (call->request->method == API_POST) {
-        return api_read_body(call, place);
+    const api_request *request = call->request;
+    const api_limits *limits = &call->context->limits;
+    if (request->method != API_POST) {
+        place->query_string = true;
+        return api_args_from_query(request->query, call->route->kind->allowed, limits->max_depth, place);
     }
-    place->query_string = true;
-    return api_args_from_query(call->request->query, call->route->kind->allowed, call->context->limits.max_depth,
-                               place);
+    size_t most = limits->max_query_body < API_QUESTION_MAX ? limits->max_query_body : API_QUESTION_MAX;
+    if (!api_check_body(call, most, place)) {
+        return NULL;
+    }
+    return api_json_parse(request->body, request->body_bytes, limits->max_depth, place->problem);
 }
 
 static api_inquiry make_inquiry(const api_route *route, const api_request *request, const api_mesh *mesh,

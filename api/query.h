@@ -4,6 +4,9 @@
 
 #include "context.h"
 
+/// Bytes of one question: it needs a few hundred, and a tree is built of it.
+#define API_QUESTION_MAX ((size_t)65536)
+
 typedef enum api_verdict {
     API_ANSWERED,
     API_POSTPONED, ///< more search nodes than the budget: ask again on a worker. Nothing was written
@@ -47,9 +50,8 @@ typedef struct api_inquiry {
 /// Appends the whole answer object.
 api_verdict api_inquire(api_context *context, const api_inquiry *inquiry, api_json *out);
 
-/// The JSON value in a POST's body, which may have no query string beside it.
-/// @return NULL on failure, place->problem says why; the caller frees with cJSON_Delete
-cJSON *api_read_body(const api_call *call, api_place *place);
+/// Checks a POST before its body is read: its size, and that there are no arguments beside it.
+bool api_check_body(const api_call *call, size_t max_bytes, const api_place *place);
 
 /// Turns a failed status of navcore into a problem.
 /// @return API_REFUSED

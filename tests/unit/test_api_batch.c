@@ -113,7 +113,7 @@ static void test_bad_frames(void **state)
     (void)state;
     static const char *const bodies[][3] = {
         {"[]", "", "an array"},
-        {"{}", "/queries", "list"},
+        {"{}", "/queries", "missing"},
         {"{\"queries\":{}}", "/queries", "list"},
         {"{\"queries\":[],\"queries\":[]}", "/queries", "twice"},
         {"{\"queries\":[],\"query\":[]}", "/query", "unknown member"},
@@ -175,6 +175,21 @@ static void test_chunks(void **state)
     free(body);
 }
 
+/// What is no JSON is found when its turn comes, and the batch as a whole is refused then.
+static void test_bad_text_far_behind(void **state)
+{
+    (void)state;
+    char *body = many(150, "\"id\":1,");
+    char *last = strrchr(body, '[');
+    size_t place = (size_t)(last - body) + 1;
+    last[1] = 'N';
+    char detail[32];
+    snprintf(detail, sizeof detail, "byte %zu: not JSON", place);
+    api_check_problem(&fake, API_POST, BATCH, body, (api_expected){400, "bad_json", "", "", detail});
+    assert_int_equal(fake.worker_runs, 3);
+    free(body);
+}
+
 static void test_deadline_of_the_whole(void **state)
 {
     (void)state;
@@ -233,6 +248,7 @@ int main(void)
         BATCH_TEST(test_defaults),
         BATCH_TEST(test_bad_frames),
         BATCH_TEST(test_chunks),
+        BATCH_TEST(test_bad_text_far_behind),
         BATCH_TEST(test_deadline_of_the_whole),
         BATCH_TEST(test_too_many),
         BATCH_TEST(test_client_gone),

@@ -41,8 +41,31 @@ static void test_bad_json(void **state)
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
         api_check_problem(&fake, API_POST, "/v1/meshes/g/path", bodies[i][0],
                           (api_expected){400, "bad_json", "", "", bodies[i][1]});
-        api_check_problem(&fake, API_POST, "/v1/meshes/g/batch", bodies[i][0],
-                          (api_expected){400, "bad_json", "", "", bodies[i][1]});
+    }
+    static const char *const batches[][2] = {
+        {"", "empty"},
+        {"{\"queries\":[]", "byte 13"},
+        {"{\"queries\":[{\"type\":\"path\",\"start\":[1,0,NaN]}]}", "byte 40: not JSON"},
+        {"{\"queries\":[{\"type\":\"path\"},]}", "byte 28: not JSON"},
+        {"{\"queries\":[{\"type\":\"path\"]}}", "byte"},
+        {"{\"queries\":[{\"type\":\"path\"} {}]}", "byte 28: more text"},
+        {"{\"queries\":[1 2]}", "byte 14: more text"},
+        {"{\"queries\":[{\"a\":\"\xFF\"}]}", "byte 18: not UTF-8"},
+        {"{\"queries\":[\"\\u0000\"]}", "byte 13: no escape"},
+        {"{\"queries\":[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}", "nested deeper than 16"},
+        {"{\"queries\":[] \"id\":1}", "byte 14"},
+        {"{\"queries\":[],}", "byte"},
+        {"{queries:[]}", "byte 1"},
+        {"{\"queries\" []}", "byte"},
+        {"{\"queries\":[\"abc]}", "does not end"},
+        {"{\"id\":,\"queries\":[]}", "byte 6: not JSON"},
+        {"{\"queries\":[]} x", "byte 15: more text"},
+        {"[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]", "byte 16: nested deeper than 16"},
+        {"hello", "byte 0"},
+    };
+    for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
+        api_check_problem(&fake, API_POST, "/v1/meshes/g/batch", batches[i][0],
+                          (api_expected){400, "bad_json", "", "", batches[i][1]});
     }
 }
 
@@ -284,6 +307,9 @@ static void test_body_limits(void **state)
     assert_int_equal(api_body_limit(&fake.limits, API_POST, "/v1/meshes/g/path"), 100);
     assert_int_equal(api_body_limit(&fake.limits, API_PUT, "/nothing"), 100);
     assert_int_equal(api_body_limit(&fake.limits, API_GET, "/v1/meshes/g"), 100);
+    api_limits defaults = api_limits_default();
+    assert_int_equal(api_body_limit(&defaults, API_POST, "/v1/meshes/g/batch"), 8 << 20);
+    assert_int_equal(api_body_limit(&defaults, API_POST, "/v1/meshes/g/path"), 65536);
     api_context_destroy(fake.context);
     assert_true(fake_host_start(&fake));
     char body[128];

@@ -5,7 +5,7 @@
 #include "context.h"
 
 /// Bytes of one question: it needs a few hundred, and a tree is built of it.
-#define API_QUESTION_MAX ((size_t)65536)
+#define API_QUESTION_MAX ((size_t)262144)
 
 typedef enum api_verdict {
     API_ANSWERED,

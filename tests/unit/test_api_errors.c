@@ -309,7 +309,7 @@ static void test_body_limits(void **state)
     assert_int_equal(api_body_limit(&fake.limits, API_GET, "/v1/meshes/g"), 100);
     api_limits defaults = api_limits_default();
     assert_int_equal(api_body_limit(&defaults, API_POST, "/v1/meshes/g/batch"), 8 << 20);
-    assert_int_equal(api_body_limit(&defaults, API_POST, "/v1/meshes/g/path"), 65536);
+    assert_int_equal(api_body_limit(&defaults, API_POST, "/v1/meshes/g/path"), 262144);
     api_context_destroy(fake.context);
     assert_true(fake_host_start(&fake));
     char body[128];

@@ -240,7 +240,7 @@ static void test_percent_decoding(void **state)
     assert_true(decodes("a%20b+c", false, "a b+c"));
     assert_true(decodes("%C3%a9", true, "\xC3\xA9"));
     assert_true(decodes("123456789012345", true, "123456789012345"));
-    assert_false(decodes("1234567890123456", true, "1234567890123456"));
+    assert_false(api_percent_decode("1234567890123456", 16, true, out, sizeof out)); // no room for the NUL
     static const char *const bad[] = {"%", "%1", "%g0", "%00", "%C3", "a%ff", "\x80", "%%20"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_false(api_percent_decode(bad[i], strlen(bad[i]), true, out, sizeof out));

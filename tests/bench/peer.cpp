@@ -54,88 +54,164 @@ void copy(float *out, nav_vec p)
     out[2] = (float)p.z;
 }
 
-/// Detour's code for an edge on the tile's side (0 -x, 1 +z, 2 +x, 3 -z), 0xF for a wall.
-unsigned short outer_edge(const double *a, const double *b, const float *min, const float *max, bool tiled)
+/// The same polygons, cut as Detour wants them.
+poly_mesh cut_copy(const poly_mesh &source)
 {
-    if (!tiled) {
-        return NOTHING;
+    poly_mesh m;
+    poly_mesh_init(&m);
+    for (uint32_t v = 0; v < source.vertex_count; v++) {
+        const double *at = &source.vertices[3 * (size_t)v];
+        poly_mesh_add_vertex(&m, at[0], at[1], at[2]);
     }
-    if (a[0] == min[0] && b[0] == min[0]) {
-        return 0x8000 | 0;
+    for (uint32_t p = 0; p < source.poly_count; p++) {
+        poly_mesh_add_polygon(&m, &source.corners[source.first[p]], poly_mesh_size(&source, p));
     }
-    if (a[2] == max[2] && b[2] == max[2]) {
-        return 0x8000 | 1;
+    poly_mesh_cut(&m, MOST_CORNERS);
+    poly_mesh_link(&m);
+    return m;
+}
+
+bool fits_steps(const poly_mesh &m, const bounds &b, double step, double height_step)
+{
+    for (uint32_t v = 0; v < m.vertex_count; v++) {
+        const double *at = &m.vertices[3 * (size_t)v];
+        if (!is_multiple(at[0] - b.min[0], step) || !is_multiple(at[2] - b.min[2], step) ||
+            !is_multiple(at[1] - b.min[1], height_step)) {
+            return false;
+        }
     }
-    if (a[0] == max[0] && b[0] == max[0]) {
-        return 0x8000 | 2;
+    return true;
+}
+
+/// Polygons by the tile that their middle lies in.
+std::vector<std::vector<uint32_t>> sort_into_tiles(const poly_mesh &m, const bounds &b, double side, int nx, int nz)
+{
+    std::vector<std::vector<uint32_t>> tiles((size_t)nx * (size_t)nz);
+    for (uint32_t p = 0; p < m.poly_count; p++) {
+        double x = 0, z = 0, size = poly_mesh_size(&m, p);
+        for (uint32_t k = 0; k < poly_mesh_size(&m, p); k++) {
+            x += poly_mesh_corner(&m, p, k)[0] / size;
+            z += poly_mesh_corner(&m, p, k)[2] / size;
+        }
+        int i = std::min(nx - 1, (int)((x - b.min[0]) / side)), j = std::min(nz - 1, (int)((z - b.min[2]) / side));
+        tiles[(size_t)j * (size_t)nx + (size_t)i].push_back(p);
     }
-    return a[2] == min[2] && b[2] == min[2] ? 0x8000 | 3 : NOTHING;
+    return tiles;
 }
 
 } // namespace
 
-bool detour_peer::add_tile(const poly_mesh &m, const std::vector<uint32_t> &polygons, const float *min,
-                           const float *max, int x, int z, double step, double height_step, bool tiled,
-                           std::string &why)
+/// Where a tile lies and how finely it is stored.
+struct peer_tile {
+    int x, z;
+    float min[3], max[3];
+    double step, height_step;
+    bool alone; ///< the only one
+};
+
+namespace
 {
-    std::map<uint32_t, unsigned short> local;
-    std::map<uint32_t, unsigned short> number;
-    std::vector<unsigned short> vertices, polys(polygons.size() * 2 * MOST_CORNERS, NOTHING);
-    for (size_t i = 0; i < polygons.size(); i++) {
-        number[polygons[i]] = (unsigned short)i;
+
+/// Detour's code for an edge on the tile's side: 0 -x, 1 +z, 2 +x, 3 -z, 0xF for a wall.
+unsigned short outer_edge(const double *a, const double *b, const peer_tile &tile)
+{
+    constexpr unsigned short OUTER = 0x8000;
+    if (a[0] == tile.min[0] && b[0] == tile.min[0]) {
+        return OUTER | 0;
     }
-    for (size_t i = 0; i < polygons.size(); i++) {
-        uint32_t p = polygons[i], size = poly_mesh_size(&m, p), first = m.first[p];
-        unsigned short *corner = &polys[i * 2 * MOST_CORNERS], *neighbour = corner + MOST_CORNERS;
-        for (uint32_t k = 0; k < size; k++) { // Detour's polygons run the other way
-            uint32_t v = m.corners[first + size - 1 - k], edge = (2 * size - 2 - k) % size;
-            const double *at = &m.vertices[3 * (size_t)v];
-            auto known = local.find(v);
-            if (known == local.end()) {
-                known = local.emplace(v, (unsigned short)local.size()).first;
-                double steps[3] = {(at[0] - min[0]) / step, (at[1] - min[1]) / height_step, (at[2] - min[2]) / step};
-                for (double s : steps) {
-                    vertices.push_back((unsigned short)std::lround(s));
-                }
-            }
-            corner[k] = known->second;
-            uint32_t other = m.neighbours[first + edge];
-            auto inside = other == NAV_NONE ? number.end() : number.find(other);
-            const double *a = poly_mesh_corner(&m, p, edge), *b = poly_mesh_corner(&m, p, edge + 1);
-            neighbour[k] = inside != number.end() ? inside->second
-                           : other == NAV_NONE    ? NOTHING
-                                                  : outer_edge(a, b, min, max, tiled);
+    if (a[2] == tile.max[2] && b[2] == tile.max[2]) {
+        return OUTER | 1;
+    }
+    if (a[0] == tile.max[0] && b[0] == tile.max[0]) {
+        return OUTER | 2;
+    }
+    return a[2] == tile.min[2] && b[2] == tile.min[2] ? OUTER | 3 : NOTHING;
+}
+
+/// A tile's polygons as dtCreateNavMeshData takes them.
+struct tile_arrays {
+    std::map<uint32_t, unsigned short> local, number; ///< of vertices and polygons of the mesh
+    std::vector<unsigned short> vertices, polys, flags;
+    std::vector<unsigned char> areas;
+
+    tile_arrays(const poly_mesh &m, const std::vector<uint32_t> &polygons, const peer_tile &tile)
+        : polys(polygons.size() * 2 * MOST_CORNERS, NOTHING), flags(polygons.size(), 1), areas(polygons.size(), 0)
+    {
+        for (size_t i = 0; i < polygons.size(); i++) {
+            number[polygons[i]] = (unsigned short)i;
+        }
+        for (size_t i = 0; i < polygons.size(); i++) {
+            add(m, polygons[i], tile, &polys[i * 2 * MOST_CORNERS]);
         }
     }
-    if (local.size() >= NOTHING || polygons.size() >= 0x7FFF) {
+
+  private:
+    unsigned short vertex(const poly_mesh &m, uint32_t v, const peer_tile &tile)
+    {
+        auto known = local.find(v);
+        if (known == local.end()) {
+            known = local.emplace(v, (unsigned short)local.size()).first;
+            const double *at = &m.vertices[3 * (size_t)v];
+            double steps[3] = {(at[0] - tile.min[0]) / tile.step, (at[1] - tile.min[1]) / tile.height_step,
+                               (at[2] - tile.min[2]) / tile.step};
+            for (double s : steps) {
+                vertices.push_back((unsigned short)std::lround(s));
+            }
+        }
+        return known->second;
+    }
+
+    void add(const poly_mesh &m, uint32_t p, const peer_tile &tile, unsigned short *corner)
+    {
+        uint32_t size = poly_mesh_size(&m, p), first = m.first[p];
+        unsigned short *neighbour = corner + MOST_CORNERS;
+        for (uint32_t k = 0; k < size; k++) { // Detour's polygons run the other way
+            uint32_t edge = (2 * size - 2 - k) % size, other = m.neighbours[first + edge];
+            corner[k] = vertex(m, m.corners[first + size - 1 - k], tile);
+            auto inside = other == NAV_NONE ? number.end() : number.find(other);
+            if (inside != number.end()) {
+                neighbour[k] = inside->second;
+            } else if (other != NAV_NONE && !tile.alone) {
+                neighbour[k] = outer_edge(poly_mesh_corner(&m, p, edge), poly_mesh_corner(&m, p, edge + 1), tile);
+            }
+        }
+    }
+};
+
+} // namespace
+
+bool detour_peer::add_tile(const poly_mesh &m, const std::vector<uint32_t> &polygons, const peer_tile &tile,
+                           std::string &why)
+{
+    tile_arrays arrays(m, polygons, tile);
+    if (arrays.local.size() >= NOTHING || polygons.size() >= 0x7FFF) {
         why = "more than 16 bits of vertices or 15 of polygons in one tile";
         return false;
     }
-    std::vector<unsigned char> areas(polygons.size(), 0);
-    std::vector<unsigned short> flags(polygons.size(), 1);
     dtNavMeshCreateParams params;
     std::memset(&params, 0, sizeof params);
-    params.verts = vertices.data();
-    params.vertCount = (int)local.size();
-    params.polys = polys.data();
-    params.polyAreas = areas.data();
-    params.polyFlags = flags.data();
+    params.verts = arrays.vertices.data();
+    params.vertCount = (int)arrays.local.size();
+    params.polys = arrays.polys.data();
+    params.polyAreas = arrays.areas.data();
+    params.polyFlags = arrays.flags.data();
     params.polyCount = (int)polygons.size();
     params.nvp = MOST_CORNERS;
     params.walkableHeight = 2;
     params.walkableClimb = 0.5f;
-    params.tileX = x;
-    params.tileY = z;
-    std::memcpy(params.bmin, min, sizeof params.bmin);
-    std::memcpy(params.bmax, max, sizeof params.bmax);
-    params.cs = (float)step;
-    params.ch = (float)height_step;
+    params.tileX = tile.x;
+    params.tileY = tile.z;
+    std::memcpy(params.bmin, tile.min, sizeof params.bmin);
+    std::memcpy(params.bmax, tile.max, sizeof params.bmax);
+    params.cs = (float)tile.step;
+    params.ch = (float)tile.height_step;
     params.buildBvTree = true;
     unsigned char *data = nullptr;
     int bytes = 0;
     double before = bench_now();
     if (!dtCreateNavMeshData(&params, &data, &bytes) ||
         dtStatusFailed(mesh->addTile(data, bytes, DT_TILE_FREE_DATA, 0, nullptr))) {
+        dtFree(data);
         why = "Detour refuses the tile";
         return false;
     }
@@ -144,49 +220,18 @@ bool detour_peer::add_tile(const poly_mesh &m, const std::vector<uint32_t> &poly
     return true;
 }
 
-bool detour_peer::build(const bench_case &c, std::string &why)
+bool detour_peer::add_tiles(const poly_mesh &m, double tile_side, std::string &why)
 {
-    poly_mesh m;
-    poly_mesh_init(&m);
-    for (uint32_t v = 0; v < c.mesh.vertex_count; v++) {
-        const double *at = &c.mesh.vertices[3 * (size_t)v];
-        poly_mesh_add_vertex(&m, at[0], at[1], at[2]);
-    }
-    for (uint32_t p = 0; p < c.mesh.poly_count; p++) {
-        poly_mesh_add_polygon(&m, &c.mesh.corners[c.mesh.first[p]], poly_mesh_size(&c.mesh, p));
-    }
-    poly_mesh_cut(&m, MOST_CORNERS);
-    poly_mesh_link(&m);
-    polygon_count = m.poly_count;
     bounds b = bounds_of(m);
-    double side = c.tile > 0 ? c.tile : std::max(b.max[0] - b.min[0], b.max[2] - b.min[2]);
+    double side = tile_side > 0 ? tile_side : std::max(b.max[0] - b.min[0], b.max[2] - b.min[2]);
     double step = quantum(side), height_step = quantum(b.max[1] - b.min[1]);
-    bool fits = true;
-    for (uint32_t v = 0; v < m.vertex_count && fits; v++) {
-        const double *at = &m.vertices[3 * (size_t)v];
-        fits = is_multiple(at[0] - b.min[0], step) && is_multiple(at[2] - b.min[2], step) &&
-               is_multiple(at[1] - b.min[1], height_step);
-    }
-    if (!fits) {
+    if (!fits_steps(m, b, step, height_step)) {
         why = "coordinates do not fit in 16 bits";
-        poly_mesh_deinit(&m);
         return false;
     }
-    int nx = (int)std::ceil((b.max[0] - b.min[0]) / side), nz = (int)std::ceil((b.max[2] - b.min[2]) / side);
-    nx = std::max(nx, 1);
-    nz = std::max(nz, 1);
-    std::vector<std::vector<uint32_t>> tiles((size_t)nx * (size_t)nz);
-    size_t most = 1;
-    for (uint32_t p = 0; p < m.poly_count; p++) {
-        double x = 0, z = 0;
-        for (uint32_t k = 0; k < poly_mesh_size(&m, p); k++) {
-            x += poly_mesh_corner(&m, p, k)[0] / poly_mesh_size(&m, p);
-            z += poly_mesh_corner(&m, p, k)[2] / poly_mesh_size(&m, p);
-        }
-        int i = std::min(nx - 1, (int)((x - b.min[0]) / side)), j = std::min(nz - 1, (int)((z - b.min[2]) / side));
-        tiles[(size_t)j * (size_t)nx + (size_t)i].push_back(p);
-        most = std::max(most, tiles[(size_t)j * (size_t)nx + (size_t)i].size());
-    }
+    int nx = std::max(1, (int)std::ceil((b.max[0] - b.min[0]) / side));
+    int nz = std::max(1, (int)std::ceil((b.max[2] - b.min[2]) / side));
+    std::vector<std::vector<uint32_t>> tiles = sort_into_tiles(m, b, side, nx, nz);
     dtNavMeshParams params;
     std::memset(&params, 0, sizeof params);
     for (int a = 0; a < 3; a++) {
@@ -194,23 +239,35 @@ bool detour_peer::build(const bench_case &c, std::string &why)
     }
     params.tileWidth = params.tileHeight = (float)side;
     params.maxTiles = nx * nz;
-    params.maxPolys = (int)most;
+    for (const std::vector<uint32_t> &list : tiles) {
+        params.maxPolys = std::max(params.maxPolys, (int)list.size());
+    }
     mesh.reset(dtAllocNavMesh());
     if (dtStatusFailed(mesh->init(&params))) {
         why = "Detour refuses the mesh";
-        poly_mesh_deinit(&m);
         return false;
     }
     memory += (double)sizeof(dtMeshTile) * params.maxTiles;
-    bool done = true;
-    for (int j = 0; j < nz && done; j++) {
-        for (int i = 0; i < nx && done; i++) {
-            const std::vector<uint32_t> &list = tiles[(size_t)j * (size_t)nx + (size_t)i];
-            float min[3] = {(float)(b.min[0] + i * side), (float)b.min[1], (float)(b.min[2] + j * side)};
-            float max[3] = {(float)(min[0] + side), (float)b.max[1], (float)(min[2] + side)};
-            done = list.empty() || add_tile(m, list, min, max, i, j, step, height_step, nx * nz > 1, why);
+    for (int i = 0; i < nx * nz; i++) {
+        const std::vector<uint32_t> &list = tiles[(size_t)i];
+        peer_tile tile = {i % nx, i / nx, {}, {}, step, height_step, nx * nz == 1};
+        double corner[3] = {b.min[0] + tile.x * side, b.min[1], b.min[2] + tile.z * side};
+        for (int a = 0; a < 3; a++) {
+            tile.min[a] = (float)corner[a];
+            tile.max[a] = a == 1 ? (float)b.max[1] : (float)(corner[a] + side);
+        }
+        if (!list.empty() && !add_tile(m, list, tile, why)) {
+            return false;
         }
     }
+    return true;
+}
+
+bool detour_peer::build(const bench_case &c, std::string &why)
+{
+    poly_mesh m = cut_copy(c.mesh);
+    polygon_count = m.poly_count;
+    bool done = add_tiles(m, c.tile, why);
     poly_mesh_deinit(&m);
     return done && make_query();
 }

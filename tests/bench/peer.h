@@ -17,11 +17,13 @@ struct peer_path {
     double ground = 0;     ///< length on the ground plane
 };
 
+struct peer_tile;
+
 class detour_peer
 {
   public:
-    /// Makes tiles of Detour's own data from the polygons, cut to at most 6 corners, none of them straight. Coordinates must be multiples of
-    /// 1/64, or of the power of two at which a whole map of one tile fits in 16 bits.
+    /// Makes tiles of Detour's own data from the polygons, cut to at most 6 corners, none of them straight.
+    /// Coordinates must be multiples of 1/64, or of the power of two at which a whole map fits in 16 bits.
     /// @return false, with the reason in `why`, when they do not fit
     bool build(const bench_case &c, std::string &why);
     /// Takes a Detour set as it is.
@@ -63,9 +65,8 @@ class detour_peer
             dtFreeNavMeshQuery(q);
         }
     };
-    bool add_tile(const poly_mesh &m, const std::vector<uint32_t> &polygons, const float *min, const float *max, int x,
-                  int z, double step, double height_step, bool tiled, std::string &why);
-
+    bool add_tile(const poly_mesh &m, const std::vector<uint32_t> &polygons, const peer_tile &tile, std::string &why);
+    bool add_tiles(const poly_mesh &m, double side, std::string &why);
     bool make_query();
 
     std::unique_ptr<dtNavMesh, mesh_free> mesh;

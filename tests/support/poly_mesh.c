@@ -1,7 +1,5 @@
 #include "poly_mesh.h"
 
-#include "rng.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -337,18 +335,6 @@ void poly_mesh_cut(poly_mesh *mesh, uint32_t most)
     for (uint32_t p = 0; p < mesh->poly_count; p++) {
         add_in_pieces(&next, &mesh->corners[mesh->first[p]], poly_mesh_size(mesh, p), most, mesh->areas[p],
                       mesh->flags[p]);
-    }
-    poly_mesh_deinit(mesh);
-    *mesh = next;
-}
-
-void poly_mesh_keep(poly_mesh *mesh, const bool *keep)
-{
-    poly_mesh next = successor(mesh);
-    for (uint32_t p = 0; p < mesh->poly_count; p++) {
-        if (keep[p]) {
-            add_like(&next, &mesh->corners[mesh->first[p]], poly_mesh_size(mesh, p), mesh->areas[p], mesh->flags[p]);
-        }
     }
     poly_mesh_deinit(mesh);
     *mesh = next;

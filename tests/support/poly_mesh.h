@@ -8,6 +8,7 @@
 #define TEST_POLY_MESH_H
 
 #include "nav_soup.h"
+#include "rng.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -82,12 +83,8 @@ double poly_mesh_area(const poly_mesh *mesh, uint32_t polygon);
 /// wants, whose rays take the wrong edge where two lie in one line. Numbers change; unlinks.
 void poly_mesh_cut(poly_mesh *mesh, uint32_t most);
 
-/// Keeps the polygons whose entry in `keep` is true. Numbers change; unlinks.
-void poly_mesh_keep(poly_mesh *mesh, const bool *keep);
-
 /// Joins random neighbours whose union is convex (straight corners allowed), `tries` attempts. Planar
 /// heights only. Numbers change; unlinks. The mesh must be linked.
-struct rng;
-void poly_mesh_merge(poly_mesh *mesh, struct rng *r, uint32_t tries, uint32_t most_corners);
+void poly_mesh_merge(poly_mesh *mesh, rng *r, uint32_t tries, uint32_t most_corners);
 
 #endif

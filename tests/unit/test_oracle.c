@@ -7,7 +7,6 @@
 
 #include <cmocka.h>
 
-#include "nav_format.h"
 #include "oracle.h"
 #include "random_mesh.h"
 

@@ -64,7 +64,13 @@ double nav__orient_exact(nav__p2 a, nav__p2 b, nav__p2 c)
     ab_z[1] = two_sum(b.z, -a.z, &ab_z[0]);
     ac_x[1] = two_sum(c.x, -a.x, &ac_x[0]);
     ac_z[1] = two_sum(c.z, -a.z, &ac_z[0]);
-    // Points on one line are the common case here, on maps made from grids above all: short coordinates
+    // Points on one line are the common case here. Where two points are one, or all share a coordinate,
+    // nothing is to be computed; ...
+    bool left_zero = ab_x[1] == 0 || ac_z[1] == 0, right_zero = ab_z[1] == 0 || ac_x[1] == 0;
+    if ((left_zero && right_zero) || (b.x == c.x && b.z == c.z)) {
+        return 0;
+    }
+    // ... and maps made from grids have short coordinates
     // and short differences, where plain arithmetic is exact.
     if (ab_x[0] == 0 && ab_z[0] == 0 && ac_x[0] == 0 && ac_z[0] == 0 &&
         are_short(ab_x[1], ab_z[1], ac_x[1], ac_z[1])) {

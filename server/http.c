@@ -60,13 +60,19 @@ static struct MHD_Daemon *start_daemon(srv_http *http, srv_thread *thread, int l
     } else {
         tls[0].option = MHD_OPTION_END;
     }
-    return MHD_start_daemon(flags, 0, srv__conn_accept, thread, srv__request_handle, thread, MHD_OPTION_LISTEN_SOCKET,
-                            listen_fd, MHD_OPTION_CONNECTION_LIMIT, (unsigned)config->max_connections + 1,
+    // clang-format off
+    return MHD_start_daemon(flags, 0, srv__conn_accept, thread, srv__request_handle, thread,
+                            MHD_OPTION_LISTEN_SOCKET, listen_fd,
+                            MHD_OPTION_CONNECTION_LIMIT, (unsigned)config->max_connections + 1,
                             MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(config->idle_timeout_ms / 1000 + 1),
-                            MHD_OPTION_NOTIFY_CONNECTION, srv__conn_notify, thread, MHD_OPTION_NOTIFY_COMPLETED,
-                            srv__request_completed, thread, MHD_OPTION_URI_LOG_CALLBACK, srv__request_begin, thread,
-                            MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL, MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
-                            MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+                            MHD_OPTION_NOTIFY_CONNECTION, srv__conn_notify, thread,
+                            MHD_OPTION_NOTIFY_COMPLETED, srv__request_completed, thread,
+                            MHD_OPTION_URI_LOG_CALLBACK, srv__request_begin, thread,
+                            MHD_OPTION_UNESCAPE_CALLBACK, leave_escaped, NULL,
+                            MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,
+                            MHD_OPTION_ARRAY, tls,
+                            MHD_OPTION_END);
+    // clang-format on
 }
 
 static bool start_daemons(srv_http *http, srv_thread *thread, char *error, size_t error_size)
@@ -221,7 +227,8 @@ static void *thread_main(void *arg)
     return NULL;
 }
 
-static bool start_thread(srv_http *http, srv_thread *thread, uint32_t index, char *error, size_t error_size)
+/// Everything but the thread itself: its sockets accept, but nobody answers yet.
+static bool prepare_thread(srv_http *http, srv_thread *thread, uint32_t index, char *error, size_t error_size)
 {
     srv_server *server = http->server;
     thread->server = server;
@@ -237,16 +244,18 @@ static bool start_thread(srv_http *http, srv_thread *thread, uint32_t index, cha
         snprintf(error, error_size, "no memory or no descriptor for a serving thread");
         return false;
     }
-    if (!start_daemons(http, thread, error, error_size)) {
-        return false;
-    }
+    return start_daemons(http, thread, error, error_size);
+}
+
+static bool start_thread(srv_thread *thread, char *error, size_t error_size)
+{
     if (pthread_create(&thread->pthread, NULL, thread_main, thread) != 0) {
         snprintf(error, error_size, "cannot start a serving thread");
         return false;
     }
     thread->running = true;
     char name[16];
-    snprintf(name, sizeof name, "serve%u", index % 1000);
+    snprintf(name, sizeof name, "serve%u", thread->index % 1000);
     pthread_setname_np(thread->pthread, name);
     return true;
 }
@@ -311,7 +320,11 @@ srv_http *srv_http_start(srv_server *server, char *error, size_t error_size)
     bool ok = read_tls(http, error, error_size) && open_listeners(http, error, error_size);
     while (ok && http->thread_count < server->config.threads) {
         uint32_t index = http->thread_count++;
-        ok = start_thread(http, &threads[index], index, error, error_size);
+        ok = prepare_thread(http, &threads[index], index, error, error_size);
+    }
+    // Only now, so that a failure finds no request under way.
+    for (uint32_t i = 0; ok && i < http->thread_count; i++) {
+        ok = start_thread(&threads[i], error, error_size);
     }
     if (!ok) {
         srv_http_stop(http);

@@ -22,7 +22,7 @@ const char *srv_http_url(const srv_http *http, size_t index);
 /// Idle connections are closed after `grace_ms`.
 void srv_http_drain(srv_http *http, unsigned grace_ms);
 
-/// Ends the threads and closes every connection. The pools must have been destroyed before, so that no
+/// Ends the threads and closes every connection. The pools must have been stopped before, so that no
 /// request is with a worker.
 void srv_http_stop(srv_http *http);
 

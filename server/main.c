@@ -15,8 +15,8 @@
 
 #define JOB_THREADS 2
 #define JOB_BOUND 64
-#define WORKER_NICE 5 // heavy queries yield to cheap ones,
-#define JOB_NICE 10   // and changes of meshes to both
+#define WORKER_NICE 10 // heavy queries yield to cheap ones,
+#define JOB_NICE 15    // and changes of meshes to both
 #define DESCRIPTORS_BESIDE_CONNECTIONS 128
 
 #define EXIT_CANNOT_START 1
@@ -145,16 +145,19 @@ static void announce(const srv_server *server)
             SRV_TEXT("meshes", server->folder ? srv_folder_path(server->folder) : "none"));
 }
 
-/// In this order: no work is left that could touch a connection, then no connection that could hold a
-/// mesh, then the meshes.
+/// In this order: no work is left that could touch a connection, then no connection that could ask for
+/// work or hold a mesh, then the meshes.
 static void take_down(srv_server *server)
 {
+    atomic_store(&server->draining, true);
     if (server->registry) {
         srv_registry_set_dispose(server->registry, NULL, NULL);
     }
+    srv_pool_stop(server->workers);
+    srv_pool_stop(server->jobs);
+    srv_http_stop(server->http);
     srv_pool_destroy(server->workers);
     srv_pool_destroy(server->jobs);
-    srv_http_stop(server->http);
     srv_folder_close(server->folder);
     srv_registry_destroy(server->registry);
     srv_auth_destroy(server->auth);

@@ -200,7 +200,7 @@ size_t srv_pool_depth(srv_pool *pool, size_t *running)
     return waiting;
 }
 
-void srv_pool_destroy(srv_pool *pool)
+void srv_pool_stop(srv_pool *pool)
 {
     if (!pool) {
         return;
@@ -212,5 +212,13 @@ void srv_pool_destroy(srv_pool *pool)
     for (uint32_t i = 0; i < pool->started; i++) {
         pthread_join(pool->members[i].thread, NULL);
     }
-    free_pool(pool);
+    pool->started = 0;
+}
+
+void srv_pool_destroy(srv_pool *pool)
+{
+    if (pool) {
+        srv_pool_stop(pool);
+        free_pool(pool);
+    }
 }

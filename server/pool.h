@@ -54,8 +54,11 @@ size_t srv_pool_depth(srv_pool *pool, size_t *running);
 /// When the work that the calling thread runs was taken (srv_worker.began_ns); 0 on other threads.
 uint64_t srv_pool_began_ns(void);
 
-/// Lets every work that waits run with worker->stopping set, then ends the threads. Nothing may be
-/// submitted any more except by works themselves.
+/// Lets every work that waits run with worker->stopping set, then ends the threads. From now on
+/// srv_pool_submit refuses; srv_pool_again is for works of the pool only.
+void srv_pool_stop(srv_pool *pool);
+
+/// Stops the pool if it runs, and frees it. No thread may know it any more.
 void srv_pool_destroy(srv_pool *pool);
 
 #endif

@@ -54,11 +54,10 @@ static api_mesh *load(const char *file, char id[NAV_ID_MAX + 1], double *ms, api
     return mesh;
 }
 
-static bool print_answer(srv_server *server, api_context *context, const char *title, const char *path)
+static bool print_answer(api_context *context, const char *title, const char *path)
 {
     api_request request = {
         .method = API_GET, .path = path, .body = "", .request_id = "check", .start_ns = srv_now_ns()};
-    (void)server;
     api_response response = {0};
     api_task *task = NULL;
     api_outcome outcome = api_begin(context, &request, &response, &task);
@@ -88,9 +87,9 @@ static bool check_file(srv_server *server, api_context *context, const char *fil
     }
     printf("%s\n", file);
     snprintf(path, sizeof path, "/v1/meshes/%s", id);
-    bool ok = print_answer(server, context, "summary", path);
+    bool ok = print_answer(context, "summary", path);
     snprintf(path, sizeof path, "/v1/meshes/%s/report", id);
-    ok = print_answer(server, context, "report", path) && ok;
+    ok = print_answer(context, "report", path) && ok;
     srv_registry_remove(server->registry, id);
     return ok;
 }

@@ -105,7 +105,7 @@ static uint64_t sweep_interval_ns(const srv_thread *thread)
 }
 
 /// Takes in the connections that the kernel has accepted already: closing the socket would reset them.
-static void take_backlog(srv_thread *thread, struct MHD_Daemon *daemon, int listen_fd)
+static void take_backlog(struct MHD_Daemon *daemon, int listen_fd)
 {
     for (;;) {
         struct sockaddr_storage address;
@@ -116,7 +116,6 @@ static void take_backlog(srv_thread *thread, struct MHD_Daemon *daemon, int list
         }
         // Closes the descriptor itself when it fails.
         (void)MHD_add_connection(daemon, fd, (struct sockaddr *)&address, size);
-        (void)thread;
     }
 }
 
@@ -127,7 +126,7 @@ static void stop_accepting(srv_thread *thread, uint64_t now)
     for (uint32_t i = 0; i < thread->daemon_count; i++) {
         int fd = MHD_quiesce_daemon(thread->daemons[i]);
         if (fd >= 0) {
-            take_backlog(thread, thread->daemons[i], fd);
+            take_backlog(thread->daemons[i], fd);
             close(fd);
         }
     }

@@ -162,8 +162,7 @@ enum MHD_Result srv__conn_accept(void *cls, const struct sockaddr *address, sock
 srv_conn *srv__conn_of(struct MHD_Connection *connection);
 /// Cuts connections whose time is over.
 void srv__conns_sweep(srv_thread *thread, uint64_t now);
-/// Reads and throws away; closes what is done. `pollfds` are those of the lingers, [linger_count].
-struct pollfd;
+/// Reads from the lingering sockets and throws it away; closes those that are done.
 void srv__lingers_read(srv_thread *thread, uint64_t now);
 void srv__lingers_close(srv_thread *thread);
 

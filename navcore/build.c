@@ -4,6 +4,9 @@
 
 #include "alloc.h"
 
+/// Corners looked at while rings are cut into pieces: a second or two. Sound meshes need some thousandths.
+#define CUT_BUDGET 300000000u
+
 nav_build_options nav_build_options_default(void)
 {
     return (nav_build_options){.weld = -1, .no_merge = false};
@@ -35,7 +38,8 @@ nav_status nav_mesh_build(const nav_soup *soup, const nav_build_options *options
                     .options = options ? *options : nav_build_options_default(),
                     .alloc = nav__alloc_or_libc(alloc),
                     .report = report,
-                    .error = error};
+                    .error = error,
+                    .cut_budget = CUT_BUDGET};
     if (!report) {
         b.report = nav__build_take(&b, 1, sizeof *b.report);
         if (!b.report) {

@@ -5,7 +5,7 @@
 ///   build_input.c    is the soup sound? origin, tolerance
 ///   build_weld.c     vertices to points
 ///   build_rings.c    polygons to clean rings of points, all wound one way
-///   build_cut.c      a ring to exactly convex pieces
+///   build_clip.c, build_cut.c   a ring to triangles, and to exactly convex pieces
 ///   build_faces.c    rings to convex faces, detail triangles; one cell a face
 ///   build_join.c     whole edges to portals
 ///   build_overlap.c, build_seam.c, build_recut.c   edges that overlap in part to portals
@@ -97,6 +97,7 @@ typedef struct nav__build {
     uint32_t *tris; ///< [3] * tri_count
     uint32_t tri_count;
     bool *kept; ///< [soup->poly_count] has a face
+    uint64_t cut_budget; ///< tests left for cutting rings: hostile ones must not stop the build
 
     float *spots; ///< [x, z] * vertex_points: where cells have their corners; moved by seams only
     nav__half *halves;
@@ -149,6 +150,9 @@ void nav__build_rides(nav__build *b, nav_mesh *mesh);
 /// Notes a link that the mesh cannot use.
 void nav__build_drop_link(nav__build *b, const nav_link *link, const char *reason);
 nav_status nav__build_report(nav__build *b);
+
+/// Adds a warning to the report, while there is room.
+void nav__build_warn(nav__build *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /// May these two half-edges be joined, as far as the file says?
 bool nav__build_may_join(const nav__build *b, uint32_t g, uint32_t h);

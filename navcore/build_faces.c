@@ -213,6 +213,9 @@ nav_status nav__build_faces(nav__build *b)
     nav__build_give(b, b->rings);
     nav__build_give(b, b->ring_points);
     nav__build_give(b, b->ring_kinds);
+    if (b->cut_budget == 0) {
+        nav__build_warn(b, "a polygon of very many crossing edges was dropped");
+    }
     if (b->face_count == 0) {
         return nav_fail(b->error, NAV_BAD_MESH, 0, NAV_NO_BYTE, "no polygon has ground area");
     }

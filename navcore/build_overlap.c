@@ -5,7 +5,6 @@
 /// ends, read along each edge.
 #include "build_seam.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 /// Detour joins tiles whose borders are this far apart (DetourNavMesh.cpp joins at 1 cm).
@@ -13,12 +12,12 @@
 
 /// Looks at no more than this many pairs, and this many for each open edge: piles of edges in one place
 /// must not stop the build.
-#define MOST_PAIRS 20000000u
-#define MOST_PAIRS_PER_EDGE 64u
+#define MOST_PAIRS 4000000u
+#define MOST_PAIRS_PER_EDGE 24u
 
 /// An overlap that could become a portal. Shares are of edge[0]'s length.
 typedef struct overlap {
-    double badness; ///< how far the edges are from each other
+    double badness; ///< how far the edges are from each other, in whole tolerances
     double length;
     uint32_t edge[2];
 } overlap;
@@ -137,7 +136,8 @@ static bool may_meet(const nav__build *b, uint32_t half, uint32_t other)
 static bool consider(finder *f, uint32_t i, uint32_t j)
 {
     const nav__build *b = f->s->b;
-    uint32_t half = f->s->open[i], other = f->s->open[j];
+    uint32_t first = i < j ? i : j, second = i < j ? j : i; // met from either side, the pair is the same
+    uint32_t half = f->s->open[first], other = f->s->open[second];
     alignment a;
     if (!may_meet(b, half, other) || !align(b, half, other, &a)) {
         return true;
@@ -150,7 +150,7 @@ static bool consider(finder *f, uint32_t i, uint32_t j)
         return false;
     }
     double gap = fmin(fabs(a.gap_from), fabs(a.gap_to)) + fabs(a.gap_from + a.gap_to) / 2;
-    f->found[f->found_count++] = (overlap){gap + a.apart, length, {i, j}};
+    f->found[f->found_count++] = (overlap){floor((gap + a.apart) / tolerance), length, {first, second}};
     return true;
 }
 
@@ -262,22 +262,34 @@ static bool index_ends(finder *f)
     return true;
 }
 
+/// About one end a cell, so that reading an edge meets few that are not on it; but no shorter than it
+/// takes to read the edges in a few dozen pieces each.
+static double choose_piece(const nav__seam *s)
+{
+    const nav__build *b = s->b;
+    nav__p2 low = {INFINITY, INFINITY}, high = {-INFINITY, -INFINITY};
+    double total = 0, tolerance = 0;
+    for (uint32_t i = 0; i < s->open_count; i++) {
+        nav__p2 p = spot_at(b, from_spot(b, s->open[i])), q = spot_at(b, to_spot(b, s->open[i]));
+        low = (nav__p2){fmin(low.x, p.x), fmin(low.z, p.z)};
+        high = (nav__p2){fmax(high.x, p.x), fmax(high.z, p.z)};
+        total += nav__dist(p, q);
+        tolerance = fmax(tolerance, nav__seam_tolerance(b, s->open[i], s->open[i]));
+    }
+    double mean = total / s->open_count, spacing = sqrt((high.x - low.x) * (high.z - low.z) / s->open_count);
+    return fmax(fmin(mean, fmax(spacing, mean / 32)), 4 * tolerance);
+}
+
 static bool fill_grid(finder *f)
 {
     nav__build *b = f->s->b;
     end_grid *g = &f->grid;
     uint32_t buckets = 64;
-    double total = 0, tolerance = SEAM_APART;
-    for (uint32_t i = 0; i < f->s->open_count; i++) {
-        uint32_t half = f->s->open[i];
-        total += nav__dist(spot_at(b, from_spot(b, half)), spot_at(b, to_spot(b, half)));
-        tolerance = fmax(tolerance, nav__seam_tolerance(b, half, half));
-    }
     while (buckets < 2 * f->s->open_count && buckets < 1u << 30) {
         buckets *= 2;
     }
     g->mask = buckets - 1;
-    g->piece = fmax(total / f->s->open_count, 4 * tolerance);
+    g->piece = choose_piece(f->s);
     g->inverse = 1 / g->piece;
     g->inverse_y = 1 / fmax(g->piece, 8 * (b->agent.climb + b->rounding));
     g->heads = nav__build_take(b, buckets, sizeof *g->heads);
@@ -300,131 +312,197 @@ static bool fill_grid(finder *f)
     return true;
 }
 
+/// The nearest first; among equals by the first edge, so that what lies together is handled together.
 static int best_first(const void *a, const void *b)
 {
     const overlap *p = a, *q = b;
     if (p->badness != q->badness) {
         return p->badness < q->badness ? -1 : 1;
     }
-    if (p->length != q->length) {
-        return p->length > q->length ? -1 : 1;
-    }
     if (p->edge[0] != q->edge[0]) {
         return p->edge[0] < q->edge[0] ? -1 : 1;
+    }
+    if (p->length != q->length) {
+        return p->length > q->length ? -1 : 1;
     }
     return (p->edge[1] > q->edge[1]) - (p->edge[1] < q->edge[1]);
 }
 
-/// Takes what the edge's portals have already out of [from, to], keeping the longer rest. Where an end
-/// moves, the spot there is the other portal's.
-static void clip_taken(const nav__seam *s, uint32_t edge, double slack, double *from, double *to, uint32_t end[2],
-                       uint32_t same[2])
+/// What of each edge is taken: its length in as many parts as it has overlaps, each with the portals that
+/// reach into it.
+typedef struct taken {
+    uint32_t *first; ///< [open_count + 1] parts of each edge
+    uint32_t *heads; ///< [parts] list of entries
+    struct entry {
+        uint32_t portal, next;
+    } *entries;
+    uint32_t entry_count, entry_cap;
+} taken;
+
+static uint32_t part_of(const taken *t, uint32_t edge, double share)
 {
-    for (uint32_t p = s->first_portal[edge]; p != NAV_NONE;) {
-        const nav__portal *portal = &s->portals[p];
-        uint32_t side = portal->edge[1] == edge;
-        double low = (double)portal->from[side], high = (double)portal->to[side];
-        if (low < *to - slack && high > *from + slack) {
-            if (low - *from >= *to - high) {
-                *to = low;
-                end[1] = portal->end[side];
-                same[1] = NAV_NONE;
-            } else {
-                *from = high;
-                end[0] = portal->end[1 - side];
-                same[0] = NAV_NONE;
-            }
-        }
-        p = portal->next[side];
+    uint32_t count = t->first[edge + 1] - t->first[edge];
+    double k = share * count;
+    return t->first[edge] + (k >= (double)count ? count - 1 : k > 0 ? (uint32_t)k : 0);
+}
+
+/// A stretch of an edge, the spots at its ends, and the other edge's spots at the same places.
+typedef struct stretch {
+    double from, to;
+    uint32_t end[2], same[2];
+} stretch;
+
+/// Takes one portal out of the stretch, keeping the longer rest. Where an end moves, the spot there is
+/// the portal's.
+static void clip_portal(const nav__portal *portal, uint32_t edge, double slack, stretch *s)
+{
+    uint32_t side = portal->edge[1] == edge;
+    double low = (double)portal->from[side], high = (double)portal->to[side];
+    if (low >= s->to - slack || high <= s->from + slack) {
+        return;
+    }
+    if (low - s->from >= s->to - high) {
+        s->to = low;
+        s->end[1] = portal->end[side];
+        s->same[1] = NAV_NONE;
+    } else {
+        s->from = high;
+        s->end[0] = portal->end[1 - side];
+        s->same[0] = NAV_NONE;
     }
 }
 
-/// Ends of the overlap as spots, seen along edge[0].
-static void name_ends(const nav__build *b, uint32_t half, uint32_t other, const alignment *a, double slack,
-                      uint32_t end[2], uint32_t same[2])
+/// Takes what the edge's portals have already out of the stretch.
+static void clip_taken(const nav__seam *s, const taken *t, uint32_t edge, double slack, stretch *rest)
 {
-    same[0] = same[1] = NAV_NONE;
-    end[0] = a->start > slack ? to_spot(b, other) : from_spot(b, half);
+    uint32_t last = part_of(t, edge, rest->to);
+    for (uint32_t k = part_of(t, edge, rest->from); k <= last; k++) {
+        for (uint32_t i = t->heads[k]; i != NAV_NONE; i = t->entries[i].next) {
+            clip_portal(&s->portals[t->entries[i].portal], edge, slack, rest);
+            if (rest->to - rest->from <= slack) {
+                return;
+            }
+        }
+    }
+}
+
+static bool enter(nav__build *b, taken *t, uint32_t edge, uint32_t portal, double from, double to)
+{
+    uint32_t last = part_of(t, edge, to);
+    for (uint32_t k = part_of(t, edge, from); k <= last; k++) {
+        if (!nav__build_room(b, &t->entries, &t->entry_cap, t->entry_count, sizeof *t->entries)) {
+            return false;
+        }
+        t->entries[t->entry_count] = (struct entry){portal, t->heads[k]};
+        t->heads[k] = t->entry_count++;
+    }
+    return true;
+}
+
+/// The overlap along `half`, with its ends as spots.
+static stretch name_ends(const nav__build *b, uint32_t half, uint32_t other, const alignment *a, double slack)
+{
+    stretch s = {a->from, a->to, {from_spot(b, half), to_spot(b, half)}, {NAV_NONE, NAV_NONE}};
     if (fabs(a->start) <= slack) {
-        same[0] = to_spot(b, other);
+        s.same[0] = to_spot(b, other);
+    } else if (a->start > 0) {
+        s.end[0] = to_spot(b, other);
     }
-    end[1] = a->end < 1 - slack ? from_spot(b, other) : to_spot(b, half);
     if (fabs(a->end - 1) <= slack) {
-        same[1] = from_spot(b, other);
+        s.same[1] = from_spot(b, other);
+    } else if (a->end < 1) {
+        s.end[1] = from_spot(b, other);
     }
+    return s;
+}
+
+/// The same stretch seen from the other edge, which runs the other way.
+static stretch turn_round(const stretch *s, const alignment *a)
+{
+    double span = a->end - a->start;
+    return (stretch){(a->end - s->to) / span, (a->end - s->from) / span, {s->end[1], s->end[0]}, {s->same[1], s->same[0]}};
 }
 
 /// Makes a portal of what is still free of an overlap.
-static bool add_portal(nav__seam *s, const overlap *o)
+static bool add_portal(nav__seam *s, taken *t, const overlap *o)
 {
     nav__build *b = s->b;
     uint32_t half = s->open[o->edge[0]], other = s->open[o->edge[1]];
     double tolerance = nav__seam_tolerance(b, half, other);
     alignment a;
     align(b, half, other, &a); // it did when the overlap was found
-    uint32_t end[2], same[2], back[2], back_same[2];
-    double slack = tolerance / a.length, span = a.end - a.start, other_slack = tolerance / (span * a.length);
-    double from = a.from, to = a.to;
-    name_ends(b, half, other, &a, slack, end, same);
-    clip_taken(s, o->edge[0], slack, &from, &to, end, same);
-    double other_from = (a.end - to) / span, other_to = (a.end - from) / span;
-    back[0] = end[1];
-    back[1] = end[0];
-    back_same[0] = same[1];
-    back_same[1] = same[0];
-    clip_taken(s, o->edge[1], other_slack, &other_from, &other_to, back, back_same);
-    from = fmax(from, a.end - other_to * span);
-    to = fmin(to, a.end - other_from * span);
-    if ((to - from) * a.length <= tolerance || back[0] == back[1]) {
+    double slack = tolerance / a.length, span = a.end - a.start, other_slack = slack / span;
+    stretch here = name_ends(b, half, other, &a, slack);
+    clip_taken(s, t, o->edge[0], slack, &here);
+    if (here.to - here.from <= slack) {
+        return true;
+    }
+    stretch there = turn_round(&here, &a);
+    clip_taken(s, t, o->edge[1], other_slack, &there);
+    if (there.to - there.from <= other_slack || there.end[0] == there.end[1]) {
         return true;
     }
     if (!nav__build_room(b, &s->portals, &s->portal_cap, s->portal_count, sizeof *s->portals)) {
         return false;
     }
+    double from = a.end - there.to * span, to = a.end - there.from * span;
     uint32_t p = s->portal_count++;
     s->portals[p] = (nav__portal){
         .edge = {o->edge[0], o->edge[1]},
-        .end = {back[1], back[0]},
-        .same = {back_same[1], back_same[0]},
-        .from = {(float)from, (float)other_from},
-        .to = {(float)to, (float)other_to},
+        .end = {there.end[1], there.end[0]},
+        .same = {there.same[1], there.same[0]},
+        .from = {(float)from, (float)there.from},
+        .to = {(float)to, (float)there.to},
         .next = {s->first_portal[o->edge[0]], s->first_portal[o->edge[1]]},
         .half = {NAV_NONE, NAV_NONE},
     };
     s->first_portal[o->edge[0]] = s->first_portal[o->edge[1]] = p;
+    return enter(b, t, o->edge[0], p, from, to) && enter(b, t, o->edge[1], p, there.from, there.to);
+}
+
+static bool prepare_taken(const finder *f, taken *t)
+{
+    nav__build *b = f->s->b;
+    uint32_t edges = f->s->open_count;
+    t->first = nav__build_take(b, (size_t)edges + 1, sizeof *t->first);
+    t->heads = nav__build_take(b, 2 * (size_t)f->found_count, sizeof *t->heads);
+    if (!t->first || !t->heads) {
+        return false;
+    }
+    memset(t->first, 0, ((size_t)edges + 1) * sizeof *t->first);
+    memset(t->heads, 0xFF, 2 * (size_t)f->found_count * sizeof *t->heads);
+    for (uint32_t k = 0; k < f->found_count; k++) {
+        t->first[f->found[k].edge[0] + 1]++;
+        t->first[f->found[k].edge[1] + 1]++;
+    }
+    for (uint32_t i = 0; i < edges; i++) {
+        t->first[i + 1] += t->first[i];
+    }
     return true;
 }
 
+/// Best overlaps first, each as far as it is still free.
 static bool choose(finder *f)
 {
-    nav__seam *s = f->s;
-    if (f->found_count == 0) {
-        return true;
-    }
-    for (uint32_t k = 0; k < f->found_count; k++) { // the same pair is found from both sides
-        overlap *o = &f->found[k];
-        if (o->edge[0] > o->edge[1]) {
-            uint32_t swap = o->edge[0];
-            o->edge[0] = o->edge[1];
-            o->edge[1] = swap;
-        }
-    }
+    nav__build *b = f->s->b;
+    taken t = {0};
     qsort(f->found, f->found_count, sizeof *f->found, best_first);
-    for (uint32_t k = 0; k < f->found_count; k++) {
-        if (!add_portal(s, &f->found[k])) {
-            return false;
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < f->found_count; k++) { // most pairs were met from both sides
+        const overlap *o = &f->found[k];
+        if (kept == 0 || o->edge[0] != f->found[kept - 1].edge[0] || o->edge[1] != f->found[kept - 1].edge[1]) {
+            f->found[kept++] = *o;
         }
     }
-    return true;
-}
-
-static void give_up_on_pairs(nav__build *b)
-{
-    nav_report *r = b->report;
-    if (r->warning_count < NAV_REPORT_WARNINGS) {
-        snprintf(r->warnings[r->warning_count++], sizeof r->warnings[0],
-                 "too many edges lie on top of each other: not all that overlap were joined");
+    f->found_count = kept;
+    bool good = prepare_taken(f, &t);
+    for (uint32_t k = 0; good && k < f->found_count; k++) {
+        good = add_portal(f->s, &t, &f->found[k]);
     }
+    nav__build_give(b, t.first);
+    nav__build_give(b, t.heads);
+    nav__build_give(b, t.entries);
+    return good;
 }
 
 nav_status nav__seam_find(nav__seam *s)
@@ -436,7 +514,7 @@ nav_status nav__seam_find(nav__seam *s)
         good = read_edge(&f, i);
     }
     if (good && f.pairs_left == 0) {
-        give_up_on_pairs(b);
+        nav__build_warn(b, "too many edges lie on top of each other: not all that overlap were joined");
     }
     good = good && choose(&f);
     nav__build_give(b, f.grid.first);

@@ -135,7 +135,8 @@ nav_status nav__seam_recut(nav__seam *s)
         if (nav__ring_is_convex(s->ring, n)) {
             continue;
         }
-        // It was tried before: only memory can be short now.
+        // It was tried before: only memory can be short now, and the budget must not be.
+        b->cut_budget = UINT64_MAX;
         if (nav__ring_cut(b, s->ring, n, false, &s->pieces) != NAV__CUT_DONE || !cut_cell(s, &r, c)) {
             return nav__build_no_memory(b);
         }

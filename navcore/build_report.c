@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void warn(nav_report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void warn(nav_report *r, const char *format, ...)
+void nav__build_warn(nav__build *b, const char *format, ...)
 {
+    nav_report *r = b->report;
     if (r->warning_count < NAV_REPORT_WARNINGS) {
         va_list args;
         va_start(args, format);
@@ -73,23 +73,22 @@ static void measure(const nav__build *b, float bounds[2][3])
 
 static void warn_of_frame(nav__build *b)
 {
-    nav_report *r = b->report;
     float bounds[2][3];
     measure(b, bounds);
     double x = (double)bounds[1][0] - (double)bounds[0][0], y = (double)bounds[1][1] - (double)bounds[0][1];
     double z = (double)bounds[1][2] - (double)bounds[0][2];
     if (b->vertical_count > b->face_count) {
-        warn(r, "%u of %u polygons stand upright (their normals are horizontal): the up axis is likely another one",
+        nav__build_warn(b, "%u of %u polygons stand upright (their normals are horizontal): the up axis is likely another one",
              b->vertical_count, b->soup->poly_count);
     }
     if (fmin(x, z) < 1e-3 * fmax(x, z) && y > 0.1 * fmax(x, z)) {
-        warn(r, "the mesh is as good as flat in %s but %g high: the up axis is likely another one", x < z ? "x" : "z", y);
+        nav__build_warn(b, "the mesh is as good as flat in %s but %g high: the up axis is likely another one", x < z ? "x" : "z", y);
     }
-    if (r->mixed_winding) {
-        warn(r, "mixed winding: %u polygons are wound against the others", r->flipped_polygons);
+    if (b->report->mixed_winding) {
+        nav__build_warn(b, "mixed winding: %u polygons are wound against the others", b->report->flipped_polygons);
     }
     if (b->soup->corner_count > 0 && b->largest >= 1e7) {
-        warn(r, "coordinates up to %g: 32-bit answers are exact to %g only", b->largest, b->rounding / 4);
+        nav__build_warn(b, "coordinates up to %g: 32-bit answers are exact to %g only", b->largest, b->rounding / 4);
     }
 }
 

@@ -105,15 +105,18 @@ static int winding_at_extreme(const nav__build *b, const uint32_t *points, uint3
     return (turn > 0) - (turn < 0);
 }
 
-/// 1: positive, -1: negative, 0: no ground area to stand on. `*vertical` is set for walls.
-static int ring_winding(const nav__build *b, const uint32_t *points, uint32_t n, bool *vertical)
+/// Does the ring stand upright?
+static bool is_vertical(const nav__build *b, const uint32_t *points, uint32_t n)
 {
     nav_vec v = area_vector(b, points, n);
-    double flat = hypot(v.x, v.z);
-    *vertical = fabs(v.y) <= STEEPEST_SINE * flat;
-    if (*vertical) {
-        return 0;
-    }
+    double across = hypot(v.x, v.z);
+    return across > 0 && fabs(v.y) <= STEEPEST_SINE * across;
+}
+
+/// 1: positive, -1: negative, 0: no area.
+static int ring_winding(const nav__build *b, const uint32_t *points, uint32_t n)
+{
+    nav_vec v = area_vector(b, points, n);
     if (n > 3) {
         // A crossed ring (a bow tie) has no winding; a thin one may have an area that is all rounding.
         double reach = 0;
@@ -238,9 +241,9 @@ static int add_ring(nav__build *b, twin_table *t, uint32_t p)
         points[k] = b->point_of[s->corners[from + k]];
         kinds[k] = s->has_edges ? s->edges[from + k] : NAV_EDGE_ANY;
     }
-    bool vertical = n >= 3;
-    n = clean_ring(b, points, kinds, n);
-    int winding = n >= 3 ? ring_winding(b, points, n, &vertical) : 0;
+    bool vertical = n >= 3 && is_vertical(b, points, n);
+    n = vertical ? 0 : clean_ring(b, points, kinds, n);
+    int winding = n >= 3 ? ring_winding(b, points, n) : 0;
     if (winding == 0) {
         b->report->degenerate_polygons++;
         b->vertical_count += vertical;

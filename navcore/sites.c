@@ -5,6 +5,9 @@
 /// Sites within one edge.
 enum { MOST_ON_EDGE = 7 };
 
+/// How near an end of the path gets a site of its own on an edge, in distances between sites.
+static const double FOOT_REACH = 2;
+
 // ---- storage ---------------------------------------------------------------------------------------
 
 /// Makes room for one more entry.
@@ -181,16 +184,6 @@ static uint32_t site_count(const nav__sites *s, uint32_t cell, uint32_t other, n
     return n < MOST_ON_EDGE ? (uint32_t)n : MOST_ON_EDGE;
 }
 
-static bool has_cell(const nav__anchor *anchor, uint32_t a, uint32_t b)
-{
-    for (uint32_t i = 0; i < anchor->count; i++) {
-        if (anchor->cells[i] == a || anchor->cells[i] == b) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /// Adds a site on an edge.
 static bool add_on_edge(nav__sites *s, uint32_t place, nav_vec a, nav_vec b, double t)
 {
@@ -198,12 +191,15 @@ static bool add_on_edge(nav__sites *s, uint32_t place, nav_vec a, nav_vec b, dou
     return nav__sites_add(s, NAV__SITE_EDGE, place, at) != NAV_NONE;
 }
 
-/// Adds a site where the perpendicular from an end of the path meets the edge: out of a dear cell that is
-/// about the cheapest way, and it may be much shorter than the sites are apart.
-static bool add_foot(nav__sites *s, uint32_t place, nav_vec a, nav_vec b, nav__p2 from)
+/// Adds a site where the perpendicular from an end of the path meets the edge, when that end is nearer than
+/// the sites are apart: out of a dear cell that is about the cheapest way.
+static bool add_foot(nav__sites *s, uint32_t place, nav_vec a, nav_vec b, uint32_t count, nav__p2 from)
 {
-    double x = b.x - a.x, z = b.z - a.z, t = ((from.x - a.x) * x + (from.z - a.z) * z) / (x * x + z * z);
-    return !(t > 0 && t < 1) || add_on_edge(s, place, a, b, t);
+    double x = b.x - a.x, z = b.z - a.z, square = x * x + z * z, parts = count + 1.0;
+    double t = ((from.x - a.x) * x + (from.z - a.z) * z) / square;
+    double off_x = a.x + t * x - from.x, off_z = a.z + t * z - from.z;
+    bool near = (off_x * off_x + off_z * off_z) * parts * parts < FOOT_REACH * FOOT_REACH * square;
+    return !near || !(t > 0 && t < 1) || add_on_edge(s, place, a, b, t);
 }
 
 static void add_edge(nav__sites *s, uint32_t cell, uint32_t edge)
@@ -224,11 +220,9 @@ static void add_edge(nav__sites *s, uint32_t cell, uint32_t edge)
         for (uint32_t i = 1; i <= n && added; i++) {
             added = add_on_edge(s, place, a, b, i / (n + 1.0));
         }
-        if (added && has_cell(s->start, cell, m->edge_cell[twin])) {
-            added = add_foot(s, place, a, b, s->start->p);
-        }
-        if (added && has_cell(s->goal, cell, m->edge_cell[twin])) {
-            added = add_foot(s, place, a, b, s->goal->p);
+        added = added && add_foot(s, place, a, b, n, s->start->p) && add_foot(s, place, a, b, n, s->goal->p);
+        if (!added) {
+            return;
         }
         slot->count = s->count - slot->first;
     }

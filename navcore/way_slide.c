@@ -111,23 +111,20 @@ static double slide(const nav__way *way, nav__way_point *p)
     double rate = nav__leg_rate(way, p), rate_after = nav__leg_rate(way, p + 1);
     nav_vec a = p[-1].at, b = p[1].at;
     double cost = rate * nav__dist3(a, p->at) + rate_after * nav__dist3(p->at, b);
+    nav__way_point old = *p;
     if (rate == rate_after) {
         double t = meet_line(m, p->edge, a, b);
-        if (!(t == t)) {
-            return 0;
-        }
-        place(m, p, t < 0 ? 0 : t > 1 ? 1 : t, true, a, b);
+        place(m, p, t < 0 ? 0 : t > 1 ? 1 : t == t ? t : p->t, true, a, b);
     } else {
         nav_vec origin = nav__edge_begin(m, p->edge), along = nav__minus(nav__edge_end(m, p->edge), origin);
         reach before = make_reach(rate, origin, along, a), after = make_reach(rate_after, origin, along, b);
-        nav__way_point old = *p;
         place(m, p, best_place(&before, &after, p->t), false, a, b);
-        if (rate * nav__dist3(a, p->at) + rate_after * nav__dist3(p->at, b) >= cost) {
-            *p = old;
-            return 0;
-        }
     }
     double gain = cost - rate * nav__dist3(a, p->at) - rate_after * nav__dist3(p->at, b);
+    if (gain < 0) {
+        *p = old;
+        return 0;
+    }
     if (gain > RETRY_GAIN * cost) {
         p[-1].tried = p[1].tried = false;
     }
@@ -170,10 +167,13 @@ void nav__way_straighten(nav__way *way)
             last++;
         }
         nav_vec a = points[first].at, b = points[last].at;
-        bool clear = true;
+        bool clear = last > first + 1;
+        double reached = 0;
         for (uint32_t i = first + 1; i < last && clear; i++) {
-            double t = meet_line(way->mesh, points[i].edge, a, b);
-            clear = t >= 0 && t <= 1;
+            double t = meet_line(way->mesh, points[i].edge, a, b), before = reached;
+            nav_vec at = nav__between(nav__edge_begin(way->mesh, points[i].edge), nav__edge_end(way->mesh, points[i].edge), t);
+            reached = (at.x - a.x) * (b.x - a.x) + (at.z - a.z) * (b.z - a.z);
+            clear = t >= 0 && t <= 1 && reached >= before;
         }
         for (uint32_t i = first + 1; i < last && clear; i++) {
             place(way->mesh, &points[i], meet_line(way->mesh, points[i].edge, a, b), true, a, b);

@@ -301,8 +301,8 @@ static void put_on_line(const nav_mesh *m, nav__way_point *p, nav__p2 a, nav__p2
     uint32_t to = m->edges[nav__edge_next(m, p->edge)].vertex & NAV__VERTEX;
     nav__p2 u = vertex_ground(m, from), v = vertex_ground(m, to);
     double side_u = turn(a, b, u), side_v = turn(a, b, v);
-    if (side_u == side_v) {
-        return;
+    if (fabs(side_u - side_v) <= 1e-9 * nav__dist(a, b) * nav__dist(u, v)) {
+        return;  // the line runs along the edge, and the point lies on it already
     }
     double t = side_u / (side_u - side_v);
     t = t < 0 ? 0 : t > 1 ? 1 : t;

@@ -173,7 +173,9 @@ static void fill_entry(const slot *s, api_mesh_entry *entry)
 {
     memcpy(entry->id, s->id, sizeof entry->id);
     entry->mesh = retain(s->current);
-    entry->state = s->current ? API_MESH_READY : s->loading ? API_MESH_LOADING : API_MESH_FAILED;
+    // Neither served nor failed: an attempt is under way, or was given up and another follows.
+    bool loading = s->loading > 0 || !s->has_error;
+    entry->state = s->current ? API_MESH_READY : loading ? API_MESH_LOADING : API_MESH_FAILED;
     entry->has_error = s->has_error;
     memcpy(entry->error_code, s->error_code, sizeof entry->error_code);
     memcpy(entry->error_detail, s->error_detail, sizeof entry->error_detail);

@@ -217,6 +217,9 @@ static void test_registry_entries(void **state)
     assert_true(srv_registry_entry(registry, "b", entries));
     assert_int_equal(entries[0].state, API_MESH_LOADING);
     assert_string_equal(entries[0].source, "b.obj");
+    srv_registry_cancelled(registry, "b"); // its file changed while it was read
+    assert_true(srv_registry_entry(registry, "b", entries));
+    assert_int_equal(entries[0].state, API_MESH_LOADING);
     api_problem problem;
     api_problem_set(&problem, API_BAD_MESH, "line 3");
     srv_registry_fail(registry, "b", "b.obj", &problem);

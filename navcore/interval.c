@@ -78,24 +78,24 @@ nav__open nav__pop_open(nav__intervals *st)
 
 // ---- the beginning ---------------------------------------------------------------------------------
 
-/// Best g by vertex and by ride. A stamp makes clearing needless.
-static bool prepare_roots(nav__intervals *st)
+/// Known lengths by vertex and by ride. A stamp makes clearing needless.
+static bool prepare_known(nav__intervals *st)
 {
     nav_query *q = st->query;
-    size_t had = q->roots.bytes;
-    size_t want = ((size_t)st->m->vertex_count + st->m->ride_count + 1) * sizeof *st->roots;
-    st->roots = nav__reserve(q, &q->roots, want);
-    if (!st->roots) {
+    size_t had = q->known.bytes;
+    size_t want = ((size_t)st->m->vertex_count + st->m->ride_count + 1) * sizeof *st->known;
+    st->known = nav__reserve(q, &q->known, want);
+    if (!st->known) {
         return false;
     }
-    if (q->roots.bytes != had) {
-        memset((char *)st->roots + had, 0, q->roots.bytes - had);
+    if (q->known.bytes != had) {
+        memset((char *)st->known + had, 0, q->known.bytes - had);
     }
-    if (++q->root_stamp == 0) {
-        memset(st->roots, 0, q->roots.bytes);
-        q->root_stamp = 1;
+    if (++q->known_stamp == 0) {
+        memset(st->known, 0, q->known.bytes);
+        q->known_stamp = 1;
     }
-    st->stamp = q->root_stamp;
+    st->stamp = q->known_stamp;
     return true;
 }
 
@@ -106,7 +106,7 @@ bool nav__intervals_init(nav__intervals *st, nav_query *query, nav__search *sear
         .s = search,
         .m = search->mesh,
         .start = search->start->p,
-        .goal = search->goal->p,
+        .goal = search->goal ? search->goal->p : search->start->p,
         .all_pass = nav__passes_all(search->mesh, search->filter),
         .nodes = query->nodes.data,
         .node_cap = (uint32_t)(query->nodes.bytes / sizeof *st->nodes),
@@ -119,5 +119,5 @@ bool nav__intervals_init(nav__intervals *st, nav_query *query, nav__search *sear
         .best_final = INFINITY,
         .ride_floor = INFINITY,
     };
-    return prepare_roots(st);
+    return prepare_known(st);
 }

@@ -39,11 +39,11 @@ typedef struct nav__open {
     uint32_t node;
 } nav__open;
 
-/// Best g at which a vertex, or the end of a ride, was a root in this search.
-typedef struct nav__root_best {
+/// Length of the shortest way to a vertex, or to the end of a ride, met so far in this search.
+typedef struct nav__known {
     double g;
     uint32_t stamp;
-} nav__root_best;
+} nav__known;
 
 /// Everything the search holds; the arrays are the query's buffers.
 typedef struct nav__intervals {
@@ -62,7 +62,7 @@ typedef struct nav__intervals {
     uint32_t record_count, record_cap;
     nav__open *heap;
     uint32_t heap_count, heap_cap;
-    nav__root_best *roots;
+    nav__known *known;  ///< by vertex, then by ride
     uint32_t stamp;
 
     double best_final;  ///< length of the shortest way to the goal met so far: nothing longer is opened
@@ -83,26 +83,34 @@ nav__open nav__pop_open(nav__intervals *st);
 /// Notes a successor; one without a record is none.
 void nav__add_fresh(nav__intervals *st, nav__node n, nav__p2 root, nav__p2 left, nav__p2 right);
 
-/// g of a bend at a vertex, remembered as the vertex's best. False: a shorter way to it is known.
-static inline bool nav__reach_root(nav__intervals *st, uint32_t v, double g)
+/// Is a by more than rounding longer than b?
+static inline bool nav__is_longer(double a, double b) { return a > b * (1 + 1e-12) + 1e-12; }
+
+/// Notes a way of length g to a vertex. False: a shorter one is known.
+static inline bool nav__reach(nav__intervals *st, uint32_t v, double g)
 {
-    nav__root_best *best = &st->roots[v];
-    if (best->stamp != st->stamp) {
-        *best = (nav__root_best){g, st->stamp};
+    nav__known *known = &st->known[v];
+    if (known->stamp != st->stamp) {
+        *known = (nav__known){g, st->stamp};
         return true;
     }
-    if (g > best->g * (1 + 1e-12) + 1e-12) {
+    if (nav__is_longer(g, known->g)) {
         return false;
     }
-    if (g < best->g) {
-        best->g = g;
+    if (g < known->g) {
+        known->g = g;
     }
     return true;
 }
 
+static inline double nav__known_length(const nav__intervals *st, uint32_t v)
+{
+    return st->known[v].stamp == st->stamp ? st->known[v].g : INFINITY;
+}
+
 static inline bool nav__is_outdone(const nav__intervals *st, const nav__record *r)
 {
-    return r->vertex != NAV_NONE && r->g > st->roots[r->vertex].g * (1 + 1e-12) + 1e-12;
+    return r->vertex != NAV_NONE && nav__is_longer(r->g, st->known[r->vertex].g);
 }
 
 // ---- geometry --------------------------------------------------------------------------------------
@@ -165,6 +173,9 @@ static inline bool nav__is_blind_alley(const nav__intervals *st, uint32_t from, 
         return false;  // on the way out
     }
     const nav__anchor *goal = st->s->goal;
+    if (!goal) {
+        return false;  // whoever spreads everywhere goes there too
+    }
     for (uint32_t i = 0; i < goal->count; i++) {
         uint32_t there = st->m->cells[goal->cells[i]].tree_first;
         if (there >= c->tree_first && there <= c->tree_last) {

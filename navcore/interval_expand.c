@@ -111,7 +111,7 @@ static uint32_t bend(nav__intervals *st, uint32_t r, nav__p2 root, uint32_t corn
 {
     uint32_t vertex = st->m->edges[corner].vertex & NAV__VERTEX;
     double g = st->records[r].g + nav__dist(root, nav__edge_from(st->m, corner));
-    return nav__reach_root(st, vertex, g) ? nav__add_record(st, g, vertex, r) : NAV_NONE;
+    return nav__reach(st, vertex, g) ? nav__add_record(st, g, vertex, r) : NAV_NONE;
 }
 
 /// An edge that the root sees end on (they share a line, as where a wall runs on as an open edge) is

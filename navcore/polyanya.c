@@ -97,7 +97,7 @@ static bool reach_place(nav__intervals *st, const nav__node *n, nav__p2 place, u
     }
     uint32_t v = st->m->edges[bend].vertex & NAV__VERTEX;
     double g = st->records[n->record].g + nav__dist(root, nav__edge_from(st->m, bend));
-    *r = nav__reach_root(st, v, g) ? nav__add_record(st, g, v, n->record) : NAV_NONE;
+    *r = nav__reach(st, v, g) ? nav__add_record(st, g, v, n->record) : NAV_NONE;
     return *r != NAV_NONE;
 }
 
@@ -148,13 +148,43 @@ static void add_rides(nav__intervals *st, const nav__node *n, uint32_t cell)
     }
 }
 
+/// Notes the ways to the ends of a successor's interval, and tells whether the interval is outdone: whether
+/// every place on it is reached by a shorter way over an end of its edge.
+///
+/// Seen from an end u of the edge, |ux| grows at least as fast as |rx| does for any root r while x moves
+/// along the edge away from u. So where the way over u is shorter at the interval's far end it is shorter
+/// all along. (Ours; the paper compares roots only.)
+static bool is_interval_outdone(nav__intervals *st, const nav__fresh *n)
+{
+    const nav_mesh *m = st->m;
+    uint32_t a = n->node.edge, b = nav__edge_next(m, a);
+    uint32_t left = m->edges[a].vertex & NAV__VERTEX, right = m->edges[b].vertex & NAV__VERTEX;
+    double g = st->records[n->node.record].g;
+    double to_left = g + nav__dist(n->root, n->left), to_right = g + nav__dist(n->root, n->right);
+    double over_left = nav__known_length(st, left) + nav__dist(nav__edge_from(m, a), n->right);
+    double over_right = nav__known_length(st, right) + nav__dist(nav__edge_from(m, b), n->left);
+    if (n->node.flags & NAV__LEFT_IS_VERTEX) {
+        nav__reach(st, left, to_left);
+    }
+    if (n->node.flags & NAV__RIGHT_IS_VERTEX) {
+        nav__reach(st, right, to_right);
+    }
+    return to_right * (1 - 1e-9) > over_left + 1e-9 || to_left * (1 - 1e-9) > over_right + 1e-9;
+}
+
 /// Moves the successors on: ways into the goal's cell and what has rivals are opened. One that is alone is
 /// told in `next` and expanded at once, with no bound computed (section 4.3, intermediate pruning).
 /// @return true when `next` is set
 static bool take_fresh(nav__intervals *st, nav__node *next)
 {
     const nav_mesh *m = st->m;
-    uint32_t finals = 0;
+    uint32_t finals = 0, kept = 0;
+    for (uint32_t i = 0; i < st->fresh_count; i++) {
+        if (!is_interval_outdone(st, &st->fresh[i])) {
+            st->fresh[kept++] = st->fresh[i];
+        }
+    }
+    st->fresh_count = kept;
     for (uint32_t i = 0; i < st->fresh_count; i++) {
         const nav__node *n = &st->fresh[i].node;
         uint32_t cell = m->edge_cell[n->edge];
@@ -208,7 +238,7 @@ static void land(nav__intervals *st, const nav__node *n)
     uint32_t v = m->vertex_count + n->edge;
     double g = st->records[n->record].g + nav__dist(nav__record_ground(st, n->record), ride_from(ride)) +
                nav__ride_cost(m, ride, st->s->filter);
-    uint32_t r = nav__reach_root(st, v, g) ? nav__add_record(st, g, v, n->record) : NAV_NONE;
+    uint32_t r = nav__reach(st, v, g) ? nav__add_record(st, g, v, n->record) : NAV_NONE;
     if (r == NAV_NONE) {
         return;
     }

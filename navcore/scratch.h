@@ -24,7 +24,7 @@ typedef struct nav__buffer {
     X(fresh, "polyanya.c: successors of one node")    \
     X(records, "polyanya.c: bends")                   \
     X(heap, "polyanya.c: open nodes")                 \
-    X(roots, "polyanya.c: best g by vertex")          \
+    X(known, "interval.c: shortest way by vertex")    \
     X(corners, "polyanya.c: the path found")          \
     X(stops, "nav__stop: where the answer's path bends") \
     X(sight, "visibility.c: edges still to be looked through") \
@@ -37,7 +37,16 @@ typedef struct nav__buffer {
     X(way_rows, "way_slide.c: a tridiagonal system")  \
     X(steps, "weighted.c: nav__step, the path found") \
     X(near_edges, "wall.c: open edges by distance")   \
-    X(areas, "random.c: areas added up, by cell or piece")
+    X(areas, "random.c: areas added up, by cell or piece") \
+    X(reach_costs, "reachable.c: double by polygon")  \
+    X(reach_open, "reachable.c: polygons by cost")    \
+    X(reach_found, "reachable.c: nav_reached, the last answer's") \
+    X(cell_bounds, "spread.c: double by cell")        \
+    X(spread_heap, "spread_weighted.c: open sites")   \
+    X(sides, "outline.c: sides of polygons")          \
+    X(cuts, "outline.c: stretches of sides that others lie along") \
+    X(at_points, "outline.c: uint32_t by point")      \
+    X(rings, "outline.c: nav_ring, the last answer's")
 
 struct nav_query {
     nav_alloc alloc;
@@ -46,7 +55,7 @@ struct nav_query {
 #define NAV__FIELD(name, what) nav__buffer name;
     NAV__BUFFERS(NAV__FIELD)
 #undef NAV__FIELD
-    uint32_t root_stamp, reached_stamp, site_stamp;
+    uint32_t known_stamp, reached_stamp, site_stamp;
 };
 
 /// At least `bytes` in `buffer`, what was there is kept.

@@ -516,7 +516,7 @@ nav_status nav__seam_find(nav__seam *s)
     if (good && f.pairs_left == 0) {
         nav__build_warn(b, "too many edges lie on top of each other: not all that overlap were joined");
     }
-    good = good && choose(&f);
+    good = good && (f.found_count == 0 || choose(&f));
     nav__build_give(b, f.grid.first);
     nav__build_give(b, f.grid.edges);
     nav__build_give(b, f.grid.heads);

@@ -217,7 +217,7 @@ static void test_out_of_memory_anywhere(void **state)
     nav_soup_init(&soup, NULL);
     assert_int_equal(poly_mesh_to_soup(&poly, &soup, true, 5), NAV_OK);
     uint32_t v = soup.vertex_count;
-    const double at[][2] = {{2000, 0}, {2000, 6}, {2002, 6}, {2002, 2}, {2006, 2}, {2006, 0}, {2006, 1.00005}, {2009, 0}, {2009, 1}};
+    const double at[][2] = {{2000, 0}, {2000, 6}, {2002, 6}, {2002, 2}, {2006, 2}, {2006, 0}, {2005.9999, 1}, {2009, 0}, {2009, 1}};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         assert_int_equal(nav_soup_add_vertex(&soup, at[i][0], 0, at[i][1]), NAV_OK);
     }

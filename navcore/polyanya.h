@@ -7,7 +7,7 @@
 typedef struct nav__search {
     const nav_mesh *mesh;
     const nav_filter *filter;
-    const nav__anchor *start, *goal;
+    const nav__anchor *start, *goal;  ///< goal NULL: none, for who uses the intervals to spread everywhere
     uint32_t max_nodes;  ///< 0: no limit
     double max_length;   ///< over the ground plane; 0: no limit
 

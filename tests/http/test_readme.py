@@ -1,17 +1,23 @@
-"""Each `$ curl` line of README.md is run, and what it prints must be what README.md says."""
+"""Each `$ curl` line of README.md is run, and what it prints must be what README.md says.
+
+    python3 tests/http/test_readme.py     writes today's answers into README.md
+"""
 import json
 import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 from harness.server import ROOT, Server
 
+README = os.path.join(ROOT, "README.md")
 #: Members that differ from run to run.
 VOLATILE = {"load_ms", "loaded_at", "memory_bytes", "request_id", "revision"}
+WIDTH = 110
 
 
 def whole(command):
@@ -25,12 +31,11 @@ def whole(command):
 
 def examples():
     """[(command, expected output)] of the console blocks."""
-    with open(os.path.join(ROOT, "README.md")) as f:
+    with open(README) as f:
         text = f.read()
     found = []
     for block in re.findall(r"```console\n(.*?)```", text, re.S):
-        parts = re.split(r"^\$ ", block, flags=re.M)[1:]
-        for part in parts:
+        for part in re.split(r"^\$ ", block, flags=re.M)[1:]:
             lines = part.split("\n")
             end = next(i for i in range(1, len(lines) + 1) if whole("\n".join(lines[:i])))
             found.append(("\n".join(lines[:end]), "\n".join(lines[end:]).strip()))
@@ -49,17 +54,58 @@ def steady(text):
         return text
 
 
+class Samples:
+    """A server with a copy of samples/, in whose folder commands are run."""
+
+    def __enter__(self):
+        self.home = tempfile.TemporaryDirectory()
+        folder = os.path.join(self.home.name, "samples")
+        shutil.copytree(os.path.join(ROOT, "samples"), folder)
+        self.server = Server(folder=folder)
+        return self
+
+    def __exit__(self, *_):
+        self.server.stop()
+        self.home.cleanup()
+
+    def run(self, command):
+        command = command.replace("curl", "curl -s", 1).replace("127.0.0.1:8080", "%s:%d" % self.server.address)
+        return subprocess.run(["bash", "-c", command], cwd=self.home.name, capture_output=True, text=True, timeout=60)
+
+
 class Readme(unittest.TestCase):
     def test_examples(self):
         self.assertGreaterEqual(len(examples()), 5)
-        with tempfile.TemporaryDirectory() as home:
-            folder = os.path.join(home, "samples")
-            shutil.copytree(os.path.join(ROOT, "samples"), folder)
-            with Server(folder=folder) as server:
-                address = "%s:%d" % server.address
-                for line, expected in examples():
-                    with self.subTest(line):
-                        done = subprocess.run(["bash", "-c", line.replace("curl", "curl -s", 1).replace("127.0.0.1:8080", address)],
-                                              cwd=home, capture_output=True, text=True, timeout=60)
-                        self.assertEqual(done.returncode, 0, done.stderr)
-                        self.assertEqual(steady(done.stdout.strip()), steady(expected))
+        with Samples() as samples:
+            for command, expected in examples():
+                with self.subTest(command):
+                    done = samples.run(command)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    self.assertEqual(steady(done.stdout.strip()), steady(expected), "run tests/http/test_readme.py, look at what it changes")
+
+
+def wrapped(text):
+    """Broken between members, so that it can be read."""
+    lines = [""]
+    for piece in re.split(r'(?<=,)(?=["{\[])', text.strip()):
+        if len(lines[-1]) + len(piece) > WIDTH:
+            lines.append(" ")
+        lines[-1] += piece
+    return "\n".join(lines)
+
+
+def refresh():
+    with open(README) as f:
+        text = f.read()
+    with Samples() as samples:
+        for command, expected in examples():
+            answer = samples.run(command).stdout
+            if steady(answer.strip()) != steady(expected):
+                text = text.replace("$ %s\n%s\n" % (command, expected), "$ %s\n%s\n" % (command, wrapped(answer)))
+                print("changed: " + command)
+    with open(README, "w") as f:
+        f.write(text)
+
+
+if __name__ == "__main__":
+    sys.exit(refresh())

@@ -17,13 +17,13 @@ static bool grow(nav__intervals *st, nav__buffer *buffer, void *array, uint32_t 
     return true;
 }
 
-uint32_t nav__add_record(nav__intervals *st, double g, uint32_t vertex, uint32_t parent)
+uint32_t nav__add_record(nav__intervals *st, double g, uint32_t vertex, uint32_t key, uint32_t parent)
 {
     if (st->record_count == st->record_cap &&
         !grow(st, &st->query->records, &st->records, &st->record_cap, sizeof *st->records)) {
         return NAV_NONE;
     }
-    st->records[st->record_count] = (nav__record){g, vertex, parent};
+    st->records[st->record_count] = (nav__record){g, vertex, parent, key};
     return st->record_count++;
 }
 
@@ -78,12 +78,14 @@ nav__open nav__pop_open(nav__intervals *st)
 
 // ---- the beginning ---------------------------------------------------------------------------------
 
-/// Known lengths by vertex and by ride. A stamp makes clearing needless.
+/// Known lengths by vertex, by ride and, where a filter closes cells, by half-edge. A stamp makes clearing
+/// needless.
 static bool prepare_known(nav__intervals *st)
 {
     nav_query *q = st->query;
     size_t had = q->known.bytes;
-    size_t want = ((size_t)st->m->vertex_count + st->m->ride_count + 1) * sizeof *st->known;
+    size_t sectors = st->all_pass ? 0 : st->m->edge_count;
+    size_t want = ((size_t)st->m->vertex_count + st->m->ride_count + sectors + 1) * sizeof *st->known;
     st->known = nav__reserve(q, &q->known, want);
     if (!st->known) {
         return false;

@@ -18,6 +18,7 @@ typedef struct nav__record {
     double g;
     uint32_t vertex;  ///< NAV_NONE: the start; vertex_count + k: the end of ride k
     uint32_t parent;
+    uint32_t key;     ///< of what is known of the place, see nav__sector; NAV_NONE: the start
 } nav__record;
 
 typedef struct nav__node {
@@ -39,7 +40,7 @@ typedef struct nav__open {
     uint32_t node;
 } nav__open;
 
-/// Length of the shortest way to a vertex, or to the end of a ride, met so far in this search.
+/// Length of the shortest way to a sector of a vertex, or to the end of a ride, met so far in this search.
 typedef struct nav__known {
     double g;
     uint32_t stamp;
@@ -62,7 +63,7 @@ typedef struct nav__intervals {
     uint32_t record_count, record_cap;
     nav__open *heap;
     uint32_t heap_count, heap_cap;
-    nav__known *known;  ///< by vertex, then by ride
+    nav__known *known;  ///< by vertex, then by ride, then by half-edge
     uint32_t stamp;
 
     double best_final;  ///< length of the shortest way to the goal met so far: nothing longer is opened
@@ -76,7 +77,7 @@ typedef struct nav__intervals {
 bool nav__intervals_init(nav__intervals *st, nav_query *query, nav__search *search);
 
 /// @return its number, NAV_NONE when out of memory
-uint32_t nav__add_record(nav__intervals *st, double g, uint32_t vertex, uint32_t parent);
+uint32_t nav__add_record(nav__intervals *st, double g, uint32_t vertex, uint32_t key, uint32_t parent);
 void nav__open_node(nav__intervals *st, nav__node n, double f);
 /// The open node with the least f. There must be one.
 nav__open nav__pop_open(nav__intervals *st);
@@ -86,10 +87,26 @@ void nav__add_fresh(nav__intervals *st, nav__node n, nav__p2 root, nav__p2 left,
 /// Is a by more than rounding longer than b?
 static inline bool nav__is_longer(double a, double b) { return a > b * (1 + 1e-12) + 1e-12; }
 
-/// Notes a way of length g to a vertex. False: a shorter one is known.
-static inline bool nav__reach(nav__intervals *st, uint32_t v, double g)
+/// What is known of a vertex is known by sector: closed cells may cut its fan in several, and nobody gets
+/// from one to the other through the vertex. (Where the filter closes nothing a vertex is one sector: fans
+/// end at walls.) The number of the sector of the half-edge's cell, which is open.
+static inline uint32_t nav__sector(const nav__intervals *st, uint32_t edge)
 {
-    nav__known *known = &st->known[v];
+    const nav_mesh *m = st->m;
+    uint32_t v = m->edges[edge].vertex & NAV__VERTEX;
+    if (st->all_pass || !nav__touches_closed(m, st->s->filter, v)) {
+        return v;
+    }
+    for (uint32_t twin; (twin = m->edges[edge].twin) != NAV_NONE && nav__passes(m, st->s->filter, m->edge_cell[twin]);) {
+        edge = nav__edge_next(m, twin);
+    }
+    return m->vertex_count + m->ride_count + edge;
+}
+
+/// Notes a way of length g to a sector or ride. False: a shorter one is known.
+static inline bool nav__reach(nav__intervals *st, uint32_t key, double g)
+{
+    nav__known *known = &st->known[key];
     if (known->stamp != st->stamp) {
         *known = (nav__known){g, st->stamp};
         return true;
@@ -103,14 +120,14 @@ static inline bool nav__reach(nav__intervals *st, uint32_t v, double g)
     return true;
 }
 
-static inline double nav__known_length(const nav__intervals *st, uint32_t v)
+static inline double nav__known_length(const nav__intervals *st, uint32_t key)
 {
-    return st->known[v].stamp == st->stamp ? st->known[v].g : INFINITY;
+    return st->known[key].stamp == st->stamp ? st->known[key].g : INFINITY;
 }
 
 static inline bool nav__is_outdone(const nav__intervals *st, const nav__record *r)
 {
-    return r->vertex != NAV_NONE && nav__is_longer(r->g, st->known[r->vertex].g);
+    return r->key != NAV_NONE && nav__is_longer(r->g, st->known[r->key].g);
 }
 
 // ---- geometry --------------------------------------------------------------------------------------

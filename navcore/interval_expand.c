@@ -109,9 +109,10 @@ static cut cut_left(const nav__intervals *st, const view *v, uint32_t right)
 /// The record of a bend at the vertex that half-edge `corner` starts at; NAV_NONE where it does not pay.
 static uint32_t bend(nav__intervals *st, uint32_t r, nav__p2 root, uint32_t corner)
 {
-    uint32_t vertex = st->m->edges[corner].vertex & NAV__VERTEX;
+    uint32_t key = nav__sector(st, corner);
     double g = st->records[r].g + nav__dist(root, nav__edge_from(st->m, corner));
-    return nav__reach(st, vertex, g) ? nav__add_record(st, g, vertex, r) : NAV_NONE;
+    return nav__reach(st, key, g) ? nav__add_record(st, g, st->m->edges[corner].vertex & NAV__VERTEX, key, r)
+                                  : NAV_NONE;
 }
 
 /// An edge that the root sees end on (they share a line, as where a wall runs on as an open edge) is

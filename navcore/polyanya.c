@@ -95,9 +95,9 @@ static bool reach_place(nav__intervals *st, const nav__node *n, nav__p2 place, u
     if (bend == NAV_NONE || !nav__is_corner(st, bend)) {
         return false;
     }
-    uint32_t v = st->m->edges[bend].vertex & NAV__VERTEX;
+    uint32_t v = st->m->edges[bend].vertex & NAV__VERTEX, key = nav__sector(st, bend);
     double g = st->records[n->record].g + nav__dist(root, nav__edge_from(st->m, bend));
-    *r = nav__reach(st, v, g) ? nav__add_record(st, g, v, n->record) : NAV_NONE;
+    *r = nav__reach(st, key, g) ? nav__add_record(st, g, v, key, n->record) : NAV_NONE;
     return *r != NAV_NONE;
 }
 
@@ -158,7 +158,7 @@ static bool is_interval_outdone(nav__intervals *st, const nav__fresh *n)
 {
     const nav_mesh *m = st->m;
     uint32_t a = n->node.edge, b = nav__edge_next(m, a);
-    uint32_t left = m->edges[a].vertex & NAV__VERTEX, right = m->edges[b].vertex & NAV__VERTEX;
+    uint32_t left = nav__sector(st, a), right = nav__sector(st, b);
     double g = st->records[n->node.record].g;
     double to_left = g + nav__dist(n->root, n->left), to_right = g + nav__dist(n->root, n->right);
     double over_left = nav__known_length(st, left) + nav__dist(nav__edge_from(m, a), n->right);
@@ -238,7 +238,7 @@ static void land(nav__intervals *st, const nav__node *n)
     uint32_t v = m->vertex_count + n->edge;
     double g = st->records[n->record].g + nav__dist(nav__record_ground(st, n->record), ride_from(ride)) +
                nav__ride_cost(m, ride, st->s->filter);
-    uint32_t r = nav__reach(st, v, g) ? nav__add_record(st, g, v, n->record) : NAV_NONE;
+    uint32_t r = nav__reach(st, v, g) ? nav__add_record(st, g, v, v, n->record) : NAV_NONE;
     if (r == NAV_NONE) {
         return;
     }
@@ -330,7 +330,7 @@ static nav__search_result run(nav__intervals *st)
 {
     nav__search *s = st->s;
     nav__node next;
-    uint32_t origin = nav__add_record(st, 0, NAV_NONE, NAV_NONE);
+    uint32_t origin = nav__add_record(st, 0, NAV_NONE, NAV_NONE, NAV_NONE);
     if (origin == NAV_NONE) {
         return NAV__OUT_OF_MEMORY;
     }

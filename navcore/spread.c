@@ -139,7 +139,7 @@ static void land(spread *sp, const nav__node *n, double length)
     const nav_mesh *m = sp->r->m;
     const nav__ride *ride = &m->rides[n->edge];
     uint32_t v = m->vertex_count + n->edge;
-    uint32_t record = nav__reach(&sp->st, v, length) ? nav__add_record(&sp->st, length, v, n->record) : NAV_NONE;
+    uint32_t record = nav__reach(&sp->st, v, length) ? nav__add_record(&sp->st, length, v, v, n->record) : NAV_NONE;
     if (record == NAV_NONE) {
         return;
     }
@@ -189,7 +189,7 @@ nav__search_result nav__spread(nav__reachable *r, double unit)
     for (uint32_t c = 0; c < r->m->cell_count; c++) {
         sp.enough[c] = INFINITY;
     }
-    uint32_t origin = nav__add_record(&sp.st, 0, NAV_NONE, NAV_NONE);
+    uint32_t origin = nav__add_record(&sp.st, 0, NAV_NONE, NAV_NONE, NAV_NONE);
     if (origin == NAV_NONE) {
         return NAV__OUT_OF_MEMORY;
     }

@@ -125,8 +125,8 @@ static void tell(const srv_request *r)
     bool ours = status == MHD_HTTP_INTERNAL_SERVER_ERROR || status == MHD_HTTP_INSUFFICIENT_STORAGE;
     if (ours || (r->is_job && status >= 400)) {
         srv_log(ours ? SRV_ERROR : SRV_WARN, SRV_EVENT(ours ? "request failed" : "change refused"),
-                SRV_TEXT("method", r->method), SRV_TEXT("path", r->api.path), SRV_INT("status", status),
-                SRV_TEXT("id", r->request_id));
+                SRV_TEXT("method", r->method), SRV_INT("status", status), SRV_TEXT("id", r->request_id),
+                SRV_TEXT("path", r->api.path));
     }
 }
 

@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "clock.h"
+#include "utf8.h"
 
 #define LINE_MAX_BYTES 2048
+#define ESCAPE_MAX_BYTES 8
 #define TAIL_ROOM 16   // a closing quote, brace and newline always fit
 #define FIELD_ROOM 128 // no field is begun with less: its name and a number always fit
 
@@ -59,22 +61,27 @@ static void add_format(line *l, const char *format, ...)
     add_raw(l, buffer);
 }
 
-/// JSON string escapes; in text lines the same escapes keep a hostile name from forging a line.
+/// JSON string escapes; in text lines the same escapes keep a hostile name from forging a line. A byte
+/// that is no UTF-8 is shown as the character of its number.
 static void add_escaped(line *l, const char *text)
 {
-    for (; *text; text++) {
+    size_t left = strlen(text);
+    while (left > 0 && l->size + ESCAPE_MAX_BYTES <= LINE_MAX_BYTES - TAIL_ROOM) {
         unsigned char c = (unsigned char)*text;
-        if (l->size + 8 > LINE_MAX_BYTES - TAIL_ROOM) {
-            return;
-        }
+        size_t length = api_utf8_length((const unsigned char *)text, left);
         if (c == '"' || c == '\\') {
             add_char(l, '\\');
             add_char(l, (char)c);
-        } else if (c < 0x20 || c == 0x7f) {
+        } else if (c < 0x20 || c == 0x7f || length == 0) {
             add_format(l, "\\u%04x", c);
+            length = 1;
         } else {
-            add_char(l, (char)c);
+            for (size_t i = 0; i < length; i++) {
+                add_char(l, text[i]);
+            }
         }
+        text += length;
+        left -= length;
     }
 }
 

@@ -142,19 +142,48 @@ static uint32_t cells_at(const nav_mesh *m, const nav__stop *stop, const nav_fil
 
 // ---- a cut -----------------------------------------------------------------------------------------
 
-/// Looks for the cell of a leg that holds the place where it is cut.
+/// Looks for the part of a leg, inside one cell, in which the length left over is used up.
 typedef struct cut_walk {
-    nav__p2 from, at;
-    double wanted;  ///< ground distance from `from`
+    const nav_mesh *m;
+    nav_vec from;  ///< where the leg begins
+    double left;   ///< length that may still be walked
+    nav__p2 a, b;  ///< the part of the leg in `cell`
     uint32_t cell;
 } cut_walk;
 
+static nav_vec lifted(const nav_mesh *m, uint32_t cell, nav__p2 at)
+{
+    return (nav_vec){m->origin.x + at.x, m->origin.y + nav__cell_height(m, cell, at, NULL), m->origin.z + at.z};
+}
+
 static bool visit_cut(void *ctx, uint32_t cell, nav__p2 from, nav__p2 to)
 {
-    (void)from;
     cut_walk *w = ctx;
     w->cell = cell;
-    return nav__dist(w->from, to) < w->wanted;
+    w->a = from;
+    w->b = to;
+    return distance(w->from, lifted(w->m, cell, to)) <= w->left;
+}
+
+enum { HALVINGS = 50 };  ///< of a part of a leg, until nothing of a double is left to halve
+
+/// The last place of the part that is no further than what is left: the surface may lie above or below the
+/// leg's straight line, so that its length is no help.
+static nav__stop cut_place(const cut_walk *w)
+{
+    double low = 0, high = 1;
+    for (int i = 0; i < HALVINGS; i++) {
+        double t = low + (high - low) / 2;
+        nav__p2 at = {w->a.x + (w->b.x - w->a.x) * t, w->a.z + (w->b.z - w->a.z) * t};
+        if (distance(w->from, lifted(w->m, w->cell, at)) <= w->left) {
+            low = t;
+        } else {
+            high = t;
+        }
+    }
+    nav__p2 at = {w->a.x + (w->b.x - w->a.x) * low, w->a.z + (w->b.z - w->a.z) * low};
+    return (nav__stop){.point = lifted(w->m, w->cell, at), .ground = at, .vertex = NAV_NONE, .cell = w->cell,
+                       .ride = NAV_NONE};
 }
 
 bool nav__stops_cut(nav_query *query, const nav_mesh *m, const nav_filter *filter, double max_length,
@@ -163,29 +192,26 @@ bool nav__stops_cut(nav_query *query, const nav_mesh *m, const nav_filter *filte
     nav__stop *stops = query->stops.data;
     double length = 0;
     for (uint32_t i = 1; i < *stop_count; i++) {
-        double leg = distance(stops[i - 1].point, stops[i].point);
+        nav__stop *from = &stops[i - 1];
+        double leg = distance(from->point, stops[i].point);
         if (length + leg <= max_length) {
             length += leg;
             continue;
         }
         *stop_count = i;
-        double t = (max_length - length) / leg;
-        if (stops[i - 1].ride != NAV_NONE) {
-            stops[i - 1].ride = NAV_NONE;
+        if (from->ride != NAV_NONE) {
+            from->ride = NAV_NONE;
             return true;
         }
-        nav__p2 a = stops[i - 1].ground, b = stops[i].ground;
-        cut_walk w = {.from = a, .at = {a.x + (b.x - a.x) * t, a.z + (b.z - a.z) * t}, .cell = stops[i - 1].cell};
-        w.wanted = nav__dist(a, w.at);
+        cut_walk w = {.m = m, .from = from->point, .left = max_length - length, .a = from->ground, .b = from->ground,
+                      .cell = from->cell};
         uint32_t cells[NAV__ANCHOR_CELLS];
-        uint32_t count = cells_at(m, &stops[i - 1], filter, cells);
+        uint32_t count = cells_at(m, from, filter, cells);
         nav__walk_end end;
-        nav__walk_leg(m, filter, cells, count, a, b, visit_cut, &w, &end);
-        nav_vec point = {m->origin.x + w.at.x, m->origin.y + nav__cell_height(m, w.cell, w.at, NULL),
-                         m->origin.z + w.at.z};
-        if (!prints_alike(stops[i - 1].point, point)) {
-            stops[i] = (nav__stop){.point = point, .ground = w.at, .vertex = NAV_NONE, .cell = w.cell, .ride = NAV_NONE};
-            ++*stop_count;
+        nav__walk_leg(m, filter, cells, count, from->ground, stops[i].ground, visit_cut, &w, &end);
+        nav__stop last = cut_place(&w);
+        if (!prints_alike(from->point, last.point)) {
+            stops[(*stop_count)++] = last;
         }
         return true;
     }

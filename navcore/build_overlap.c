@@ -486,7 +486,9 @@ static bool choose(finder *f)
 {
     nav__build *b = f->s->b;
     taken t = {0};
-    qsort(f->found, f->found_count, sizeof *f->found, best_first);
+    if (f->found_count > 0) { // qsort takes no null pointer, not even for nothing
+        qsort(f->found, f->found_count, sizeof *f->found, best_first);
+    }
     uint32_t kept = 0;
     for (uint32_t k = 0; k < f->found_count; k++) { // most pairs were met from both sides
         const overlap *o = &f->found[k];

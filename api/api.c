@@ -17,6 +17,7 @@ api_limits api_limits_default(void)
         .max_query_body = (size_t)8 << 20,
         .max_depth = 16,
         .max_batch = 10000,
+        .max_matrix = 1000000,
         .max_nodes = 5000000,
         .inline_nodes = 2000,
         .max_timeout_ms = 30000,
@@ -43,8 +44,21 @@ void api_context_destroy(api_context *context)
 {
     if (context) {
         nav_query_destroy(context->query);
+        api_args_deinit(&context->args);
         free(context);
     }
+}
+
+static bool out_of_time(void *ctx)
+{
+    const api_context *context = ctx;
+    return api_now(context) >= context->deadline_ns;
+}
+
+void api_set_deadline(api_context *context, uint64_t deadline_ns)
+{
+    context->deadline_ns = deadline_ns;
+    nav_query_set_interrupt(context->query, &(nav_interrupt){.stop = out_of_time, .ctx = context});
 }
 
 size_t api_body_limit(const api_limits *limits, api_method method, const char *path)
@@ -55,8 +69,8 @@ size_t api_body_limit(const api_limits *limits, api_method method, const char *p
     if (route && route->put && method == API_PUT) {
         return limits->max_body;
     }
-    bool single = route && route->kind && limits->max_query_body > API_QUESTION_MAX;
-    return single ? API_QUESTION_MAX : limits->max_query_body;
+    bool single = route && route->kind && limits->max_query_body > route->kind->max_bytes;
+    return single ? route->kind->max_bytes : limits->max_query_body;
 }
 
 /// A body that did not fit in memory is no answer.
@@ -113,6 +127,9 @@ api_task *api_task_create(const api_call *call, api_outcome (*run)(api_task *, a
 
 void api_task_free(api_task *task, api_context *context)
 {
+    if (task->work) { // which may borrow the mesh
+        task->free_work(task->work);
+    }
     if (task->mesh) {
         context->host.release(context->host.ctx, task->mesh);
     }

@@ -90,6 +90,7 @@ typedef struct api_limits {
     size_t max_query_body;     ///< bytes of any other body
     uint32_t max_depth;        ///< nesting of JSON
     uint32_t max_batch;        ///< queries in one batch
+    uint32_t max_matrix;       ///< sources times targets of one matrix
     uint32_t max_nodes;        ///< search nodes of one path, and the largest max_nodes a caller may ask
     uint32_t inline_nodes;     ///< search nodes on a serving thread before the rest goes to a worker
     uint32_t max_timeout_ms;   ///< largest and default timeout_ms

@@ -16,6 +16,13 @@ typedef struct api_area {
     bool listed;                 ///< named by the sidecar
 } api_area;
 
+/// Which polygons may be used and what their areas cost.
+typedef struct api_filter {
+    char name[API_NAME_MAX + 1]; ///< empty: it has none
+    uint32_t include, exclude;
+    double costs[256];
+} api_filter;
+
 typedef struct api_mesh {
     nav_mesh *nav;
     nav_report *report;
@@ -27,6 +34,9 @@ typedef struct api_mesh {
     nav_vec snap;                ///< default half extents, navcore's axes
     api_area areas[256];
     char flags[32][API_NAME_MAX + 1]; ///< names by bit, empty: none
+    api_filter *filters;         ///< [filter_count] named by the sidecar
+    uint32_t filter_count;
+    api_filter default_filter;   ///< of a question that gives none
     size_t memory_bytes;         ///< nav and everything here
 
     // Set by the server when it publishes; never by api_mesh_load.

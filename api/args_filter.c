@@ -5,20 +5,25 @@
 #include "args.h"
 #include "number.h"
 
-static bool fail_at(const api_place *place, const char *base, const char *name, const char *format, const char *text)
-    __attribute__((format(printf, 4, 0)));
+/// What a filter is read from and for.
+typedef struct filter_reader {
+    api_filter *filter;
+    const api_mesh *mesh;
+    const char *pointer; ///< of the filter
+    const api_place *place;
+} filter_reader;
 
-static bool fail_at(const api_place *place, const char *base, const char *name, const char *format, const char *text)
+/// Complains of `text`, which stands at base/name, with the nearest known name.
+static bool fail_name(const filter_reader *r, const char *base, const char *name, const char *what,
+                      api_suggestion *near)
 {
-    char pointer[112], detail[200];
+    char pointer[128];
     api_pointer_join(pointer, sizeof pointer, base, name);
-    snprintf(detail, sizeof detail, format, text);
-    return api_place_fail(place, pointer, "%s", detail);
+    return api_place_fail(r->place, pointer, "%s `%.64s`%s", what, near->name, api_suggestion_text(near));
 }
 
 /// One flag by its name or bit.
-static bool read_flag(const api_mesh *mesh, const cJSON *value, const char *base, int index, const api_place *place,
-                      uint32_t *mask)
+static bool read_flag(const filter_reader *r, const cJSON *value, const char *base, int index, uint32_t *mask)
 {
     char number[16];
     snprintf(number, sizeof number, "%d", index);
@@ -28,39 +33,45 @@ static bool read_flag(const api_mesh *mesh, const cJSON *value, const char *base
         return true;
     }
     if (!cJSON_IsString(value)) {
-        return fail_at(place, base, number, "a flag is a name or a bit from 0 to 31, not %s", api_json_kind(value));
+        char pointer[128];
+        api_pointer_join(pointer, sizeof pointer, base, number);
+        return api_place_fail(r->place, pointer, "a flag is a name or a bit from 0 to 31, not %s",
+                              api_json_kind(value));
     }
+    api_suggestion near = api_suggest_for(value->valuestring);
     for (unsigned bit = 0; bit < 32; bit++) {
-        if (mesh->flags[bit][0] && strcmp(mesh->flags[bit], value->valuestring) == 0) {
+        const char *name = r->mesh->flags[bit];
+        if (name[0] && strcmp(name, value->valuestring) == 0) {
             *mask |= 1u << bit;
             return true;
         }
+        api_suggest(&near, name);
     }
-    return fail_at(place, base, number, "this mesh has no flag named `%.64s`", value->valuestring);
+    return fail_name(r, base, number, "this mesh has no flag named", &near);
 }
 
 /// A list of flags, or one mask.
-static bool read_mask(const api_mesh *mesh, const cJSON *value, const char *name, const api_place *place,
-                      uint32_t *mask)
+static bool read_mask(const filter_reader *r, const cJSON *value, uint32_t *mask)
 {
-    char base[24];
-    api_pointer_join(base, sizeof base, "/filter", name);
+    char base[112];
+    api_pointer_join(base, sizeof base, r->pointer, value->string);
     *mask = 0;
     if (cJSON_IsNumber(value)) {
         if (!(value->valuedouble >= 0 && value->valuedouble <= UINT32_MAX) ||
             value->valuedouble != floor(value->valuedouble)) {
-            return api_place_fail(place, base, "`%s` as one number must be a mask from 0 to 4294967295", name);
+            return api_place_fail(r->place, base, "`%s` as one number must be a mask from 0 to 4294967295",
+                                  value->string);
         }
         *mask = (uint32_t)value->valuedouble;
         return true;
     }
     if (!cJSON_IsArray(value)) {
-        return api_place_fail(place, base, "`%s` must be a list of flags or one mask, not %s", name,
+        return api_place_fail(r->place, base, "`%s` must be a list of flags or one mask, not %s", value->string,
                               api_json_kind(value));
     }
     int index = 0;
     for (const cJSON *child = value->child; child; child = child->next) {
-        if (!read_flag(mesh, child, base, index++, place, mask)) {
+        if (!read_flag(r, child, base, index++, mask)) {
             return false;
         }
     }
@@ -68,120 +79,151 @@ static bool read_mask(const api_mesh *mesh, const cJSON *value, const char *name
 }
 
 /// @return the area's number; 256: a number that no polygon can have; -1: an unknown name
-static int find_area(const api_mesh *mesh, const char *name)
+static int find_area(const api_mesh *mesh, api_suggestion *near)
 {
     for (int i = 0; i < 256; i++) {
-        if (mesh->areas[i].name[0] && strcmp(mesh->areas[i].name, name) == 0) {
+        if (mesh->areas[i].name[0] && strcmp(mesh->areas[i].name, near->name) == 0) {
             return i;
         }
+        api_suggest(near, mesh->areas[i].name);
     }
     double number = 0;
-    if (api_number_parse(name, strlen(name), &number) != API_NUMBER_OK || number < 0 || number != floor(number)) {
+    if (api_number_parse(near->name, strlen(near->name), &number) != API_NUMBER_OK || number < 0 ||
+        number != floor(number)) {
         return -1;
     }
     return number < 256 ? (int)number : 256;
 }
 
-/// Costs of the mesh's own, which hold where the question says nothing.
-static void fill_costs(api_args *args, const api_mesh *mesh)
+static bool read_costs(const filter_reader *r, const cJSON *value)
 {
-    for (int i = 0; i < 256; i++) {
-        args->area_costs[i] = mesh->areas[i].cost;
-    }
-}
-
-/// Costs that are all 1 are no costs: navcore's search is then the faster one.
-static void use_costs(api_args *args, const api_mesh *mesh)
-{
-    uint64_t used[4];
-    nav_mesh_areas_used(mesh->nav, used);
-    for (int i = 0; i < 256; i++) {
-        if ((used[i / 64] >> (i % 64) & 1) && args->area_costs[i] != 1) {
-            args->snap.filter.area_costs = args->area_costs;
-            return;
-        }
-    }
-    args->snap.filter.area_costs = NULL;
-}
-
-static bool read_costs(api_args *args, const api_mesh *mesh, const cJSON *value, const api_place *place)
-{
-    static const char base[] = "/filter/costs";
+    char base[112];
+    api_pointer_join(base, sizeof base, r->pointer, "costs");
     if (!cJSON_IsObject(value)) {
-        return api_place_fail(place, base, "`costs` must be an object of areas and numbers, not %s",
+        return api_place_fail(r->place, base, "`costs` must be an object of areas and numbers, not %s",
                               api_json_kind(value));
     }
-    fill_costs(args, mesh);
     uint64_t seen[4] = {0, 0, 0, 0};
     for (const cJSON *child = value->child; child; child = child->next) {
-        int area = find_area(mesh, child->string);
+        char pointer[128];
+        api_pointer_join(pointer, sizeof pointer, base, child->string);
+        api_suggestion near = api_suggest_for(child->string);
+        int area = find_area(r->mesh, &near);
         if (area < 0) {
-            return fail_at(place, base, child->string, "this mesh has no area named `%.64s`", child->string);
+            return fail_name(r, base, child->string, "this mesh has no area named", &near);
         }
         if (!api_json_finite(child) || !(child->valuedouble > 0)) {
-            return fail_at(place, base, child->string, "the cost of area `%.64s` must be a finite number above 0",
-                           child->string);
+            return api_place_fail(r->place, pointer, "the cost of area `%.64s` must be a finite number above 0",
+                                  child->string);
         }
         if (area == 256) {
             continue;
         }
         if (seen[area / 64] >> (area % 64) & 1) {
-            return fail_at(place, base, child->string, "the cost of area `%.64s` is there twice", child->string);
+            return api_place_fail(r->place, pointer, "the cost of area `%.64s` is there twice", child->string);
         }
         seen[area / 64] |= (uint64_t)1 << (area % 64);
-        args->area_costs[area] = child->valuedouble;
+        r->filter->costs[area] = child->valuedouble;
     }
     return true;
 }
 
-bool api_filter_read(api_args *args, const api_mesh *mesh, const cJSON *value, const api_place *place)
+static void pass_all(api_filter *filter, const api_mesh *mesh)
 {
-    if (cJSON_IsString(value)) {
-        return fail_at(place, "", "filter", "this mesh has no filter named `%.64s`", value->valuestring);
+    const nav_filter all = nav_filter_default();
+    filter->include = all.include;
+    filter->exclude = all.exclude;
+    for (int i = 0; i < 256; i++) {
+        filter->costs[i] = mesh->areas[i].cost;
     }
-    if (!cJSON_IsObject(value)) {
-        return api_place_fail(place, "/filter", "`filter` must be an object or a name, not %s", api_json_kind(value));
-    }
-    api_filter_default(args, mesh);
-    bool include = false, exclude = false, costs = false;
-    for (const cJSON *child = value->child; child; child = child->next) {
-        bool *seen = strcmp(child->string, "include") == 0   ? &include
-                     : strcmp(child->string, "exclude") == 0 ? &exclude
-                     : strcmp(child->string, "costs") == 0   ? &costs
-                                                             : NULL;
-        if (!seen) {
-            return fail_at(place, "/filter", child->string,
-                           "unknown member `%.40s`: a filter has `include`, `exclude` and `costs`", child->string);
+}
+
+bool api_filter_parse(api_filter *filter, const api_mesh *mesh, const cJSON *value, const char *pointer,
+                      const api_place *place)
+{
+    static const char *const names[] = {"include", "exclude", "costs"};
+    const filter_reader r = {.filter = filter, .mesh = mesh, .pointer = pointer, .place = place};
+    unsigned seen = 0;
+    pass_all(filter, mesh);
+    for (const cJSON *child = value ? value->child : NULL; child; child = child->next) {
+        api_suggestion near = api_suggest_for(child->string);
+        unsigned i = 0;
+        while (i < 3 && strcmp(child->string, names[i]) != 0) {
+            api_suggest(&near, names[i++]);
         }
-        if (*seen) {
-            return fail_at(place, "/filter", child->string, "`%s` is there twice", child->string);
+        char below[112];
+        api_pointer_join(below, sizeof below, pointer, child->string);
+        if (i == 3) {
+            return api_place_fail(place, below,
+                                  "unknown member `%.40s`: a filter has `include`, `exclude` and `costs`%s",
+                                  child->string, api_suggestion_text(&near));
         }
-        *seen = true;
-        bool read = seen == &include   ? read_mask(mesh, child, "include", place, &args->snap.filter.include)
-                    : seen == &exclude ? read_mask(mesh, child, "exclude", place, &args->snap.filter.exclude)
-                                       : read_costs(args, mesh, child, place);
-        if (!read) {
+        if (seen & 1u << i) {
+            return api_place_fail(place, below, "`%s` is there twice", child->string);
+        }
+        seen |= 1u << i;
+        if (!(i == 0   ? read_mask(&r, child, &filter->include)
+              : i == 1 ? read_mask(&r, child, &filter->exclude)
+                       : read_costs(&r, child))) {
             return false;
         }
     }
-    if (costs) {
-        use_costs(args, mesh);
+    return true;
+}
+
+const api_filter *api_filter_find(const api_mesh *mesh, const char *name)
+{
+    for (uint32_t i = 0; i < mesh->filter_count; i++) {
+        if (strcmp(mesh->filters[i].name, name) == 0) {
+            return &mesh->filters[i];
+        }
     }
+    return NULL;
+}
+
+/// Costs that are all 1 are no costs: navcore's search is then the faster one.
+static void use(api_args *args, const api_mesh *mesh, const api_filter *filter)
+{
+    args->snap.filter = (nav_filter){.include = filter->include, .exclude = filter->exclude};
+    uint64_t used[4];
+    nav_mesh_areas_used(mesh->nav, used);
+    for (int word = 0; word < 4; word++) {
+        for (uint64_t rest = used[word]; rest; rest &= rest - 1) {
+            if (filter->costs[word * 64 + __builtin_ctzll(rest)] != 1) {
+                args->snap.filter.area_costs = filter->costs;
+                return;
+            }
+        }
+    }
+}
+
+bool api_filter_read(api_args *args, const api_mesh *mesh, const cJSON *value, const api_place *place)
+{
+    static const char pointer[] = "/filter";
+    if (cJSON_IsString(value)) {
+        const api_filter *named = api_filter_find(mesh, value->valuestring);
+        if (named) {
+            use(args, mesh, named);
+            return true;
+        }
+        api_suggestion near = api_suggest_for(value->valuestring);
+        for (uint32_t i = 0; i < mesh->filter_count; i++) {
+            api_suggest(&near, mesh->filters[i].name);
+        }
+        return api_place_fail(place, pointer, "this mesh has no filter named `%.64s`%s", value->valuestring,
+                              api_suggestion_text(&near));
+    }
+    if (!cJSON_IsObject(value)) {
+        return api_place_fail(place, pointer, "`filter` must be an object or a name, not %s", api_json_kind(value));
+    }
+    if (!api_filter_parse(&args->filter, mesh, value, pointer, place)) {
+        return false;
+    }
+    use(args, mesh, &args->filter);
     return true;
 }
 
 void api_filter_default(api_args *args, const api_mesh *mesh)
 {
-    args->snap.filter = nav_filter_default();
-    uint64_t used[4];
-    nav_mesh_areas_used(mesh->nav, used);
-    for (int word = 0; word < 4; word++) {
-        for (uint64_t rest = used[word]; rest; rest &= rest - 1) {
-            if (mesh->areas[word * 64 + __builtin_ctzll(rest)].cost != 1) {
-                fill_costs(args, mesh);
-                args->snap.filter.area_costs = args->area_costs;
-                return;
-            }
-        }
-    }
+    use(args, mesh, &mesh->default_filter);
 }

@@ -75,7 +75,7 @@ static bool add_member(cJSON *object, const char *name, cJSON *item, const api_p
     return true;
 }
 
-/// "1,2,3" as an array; with `words`, what is no number is taken as a name.
+/// "1,2,3" as an array, up to a semicolon; with `words`, what is no number is taken as a name.
 static cJSON *list_value(const char *text, const char *name, bool words, const api_place *place)
 {
     cJSON *list = cJSON_CreateArray();
@@ -84,7 +84,7 @@ static cJSON *list_value(const char *text, const char *name, bool words, const a
         return NULL;
     }
     for (;;) {
-        size_t whole = strcspn(text, ","), size = whole;
+        size_t whole = strcspn(text, words ? "," : ",;"), size = whole;
         const char *part = trim(text, &size);
         bool word = words && size > 0 && (*part < '0' || *part > '9') && size <= API_NAME_MAX;
         cJSON *item;
@@ -100,11 +100,71 @@ static cJSON *list_value(const char *text, const char *name, bool words, const a
             cJSON_Delete(list);
             return NULL;
         }
-        if (!text[whole]) {
+        if (text[whole] != ',') {
             return list;
         }
         text += whole + 1;
     }
+}
+
+/// One list, with nothing behind it.
+static cJSON *single_list(const char *text, const char *name, const api_place *place)
+{
+    if (strchr(text, ';')) {
+        char pointer[96];
+        api_pointer_join(pointer, sizeof pointer, "", name);
+        api_place_fail(place, pointer, "`%s` must be made of numbers with commas between", name);
+        return NULL;
+    }
+    return list_value(text, name, false, place);
+}
+
+/// "1,2,3;4,5,6" as an array of arrays; nothing at all is an empty one.
+static cJSON *lists_value(const char *text, const char *name, const api_place *place)
+{
+    cJSON *lists = cJSON_CreateArray();
+    if (!lists) {
+        api_problem_set(place->problem, API_INTERNAL, "out of memory");
+        return NULL;
+    }
+    while (*text) {
+        if (!add_item(lists, list_value(text, name, false, place), place)) {
+            cJSON_Delete(lists);
+            return NULL;
+        }
+        text += strcspn(text, ";");
+        if (*text == ';' && !*++text) { // a last semicolon with nothing behind it
+            char pointer[96];
+            api_pointer_join(pointer, sizeof pointer, "", name);
+            api_place_fail(place, pointer, "`%s` ends with a semicolon", name);
+            cJSON_Delete(lists);
+            return NULL;
+        }
+    }
+    return lists;
+}
+
+/// "1,2,3,9": a position and a radius behind it.
+static cJSON *around_value(const char *text, const char *name, const api_place *place)
+{
+    cJSON *point = single_list(text, name, place);
+    if (!point) {
+        return NULL;
+    }
+    cJSON *radius = cJSON_DetachItemFromArray(point, cJSON_GetArraySize(point) - 1);
+    cJSON *around = cJSON_CreateObject();
+    if (!around) {
+        cJSON_Delete(point);
+        cJSON_Delete(radius);
+        api_problem_set(place->problem, API_INTERNAL, "out of memory");
+        return NULL;
+    }
+    bool added = add_member(around, "point", point, place);
+    if (!add_member(around, "radius", radius, place) || !added) {
+        cJSON_Delete(around);
+        return NULL;
+    }
+    return around;
 }
 
 static cJSON *bool_value(const char *text, const char *name, const api_place *place)
@@ -144,9 +204,13 @@ static cJSON *value_of(const char *text, const char *name, api_arg_form form, ui
 {
     switch (form) {
     case API_FORM_POSITION:
-        return list_value(text, name, false, place);
+        return single_list(text, name, place);
+    case API_FORM_POSITIONS:
+        return lists_value(text, name, place);
+    case API_FORM_AROUND:
+        return around_value(text, name, place);
     case API_FORM_NUMBERS:
-        return strchr(text, ',') ? list_value(text, name, false, place) : number_value(text, strlen(text), name, place);
+        return strchr(text, ',') ? single_list(text, name, place) : number_value(text, strlen(text), name, place);
     case API_FORM_NUMBER:
         return number_value(text, strlen(text), name, place);
     case API_FORM_BOOL:

@@ -42,11 +42,14 @@ struct api_task {
     cJSON *question;      ///< NULL: none; of a batch, its members but for the queries
     api_buffer body;      ///< the answer so far
     uint64_t deadline_ns;
-    bool from_query;      ///< the question came as a query string
+    bool from_query;      ///< the question came as a query string,
+    bool from_query_filter; ///< with a filter of its own (api_place.query_filter)
     uint32_t phase, next; ///< where the next chunk goes on
     api_stream text;      ///< of a batch's body, before the next of its queries
     api_stream_list list; ///< those queries
     uint32_t count;       ///< of them all
+    void *work;           ///< of a query that is answered in chunks, freed by free_work; NULL: none
+    void (*free_work)(void *work);
 };
 
 /// @return NULL when out of memory
@@ -68,11 +71,20 @@ api_outcome api_succeed(api_response *response, int status);
 /// @return NULL: `problem` says why (404; 409 while it is loaded for the first time)
 const api_mesh *api_acquire_mesh(api_context *context, const char *id, api_problem *problem);
 
+/// Media type of the answer to the question that was read last.
+static inline const char *api_answer_type(const api_context *context)
+{
+    return context->args.geojson ? "application/geo+json" : "application/json";
+}
+
 /// Nanoseconds of the host's clock.
 static inline uint64_t api_now(const api_context *context)
 {
     return context->host.now_ns(context->host.ctx);
 }
+
+/// From here on the context's searches stop at this time.
+void api_set_deadline(api_context *context, uint64_t deadline_ns);
 
 static inline bool api_client_gone(const api_context *context, const api_request *request)
 {

@@ -246,3 +246,21 @@ int api_name_distance(const char *a, const char *b, int limit)
     int distance = rows[n % 3][m];
     return distance > limit ? limit + 1 : distance;
 }
+
+void api_suggest(api_suggestion *suggestion, const char *known)
+{
+    int distance = api_name_distance(suggestion->name, known, 2);
+    // A name that would have to be written anew is not meant.
+    if (distance < suggestion->distance && distance < (int)strlen(known)) {
+        suggestion->distance = distance;
+        suggestion->nearest = known;
+    }
+}
+
+const char *api_suggestion_text(api_suggestion *suggestion)
+{
+    if (suggestion->nearest) {
+        snprintf(suggestion->text, sizeof suggestion->text, ", did you mean `%s`?", suggestion->nearest);
+    }
+    return suggestion->text;
+}

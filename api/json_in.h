@@ -10,6 +10,8 @@
 
 #include "api_problem.h"
 
+#define API_SUGGESTION_MAX 96
+
 /// Parses one JSON text strictly (RFC 8259): the whole of `text` must be one value, UTF-8, without NULs,
 /// control characters in strings or numbers longer than cJSON keeps whole. Nesting is checked before
 /// anything is built, so that depth costs no stack.
@@ -47,5 +49,21 @@ const char *api_json_kind(const cJSON *value);
 /// Edit distance of two names (insertions, deletions, substitutions, neighbours swapped); more than
 /// `limit` is told as limit + 1.
 int api_name_distance(const char *a, const char *b, int limit);
+
+/// Looks for the known name that an unknown one may be meant for.
+typedef struct api_suggestion {
+    const char *name, *nearest; ///< nearest NULL: none is near
+    int distance;
+    char text[API_SUGGESTION_MAX]; ///< ", did you mean `start`?", or empty
+} api_suggestion;
+
+static inline api_suggestion api_suggest_for(const char *name)
+{
+    return (api_suggestion){.name = name, .distance = 3};
+}
+/// One of the known names; it must stay where it is until api_suggestion_text.
+void api_suggest(api_suggestion *suggestion, const char *known);
+/// To be put behind a complaint.
+const char *api_suggestion_text(api_suggestion *suggestion);
 
 #endif

@@ -24,6 +24,12 @@ static bool fail(const link_reader *r, const char *text)
     return api_place_fail(r->place, r->pointer, "%s", text);
 }
 
+/// Complains of an unknown name, with the nearest known one.
+static bool fail_name(const link_reader *r, const char *what, api_suggestion *near)
+{
+    return api_place_fail(r->place, r->pointer, "%s `%.64s`%s", what, near->name, api_suggestion_text(near));
+}
+
 /// [x, y, z], {"x", "y", "z"}, or two of them for a mesh of the plane.
 static bool read_numbers(const link_reader *r, const cJSON *value, double out[3])
 {
@@ -129,13 +135,16 @@ static bool whole_number(const cJSON *value, double max)
 static bool read_area(link_reader *r, const cJSON *value)
 {
     if (cJSON_IsString(value)) {
+        api_suggestion near = api_suggest_for(value->valuestring);
         for (size_t i = 0; i < 256; i++) {
-            if (r->settings->areas[i].listed && strcmp(r->settings->areas[i].name, value->valuestring) == 0) {
+            const api_area *area = &r->settings->areas[i];
+            if (area->listed && strcmp(area->name, value->valuestring) == 0) {
                 r->link.area = (uint8_t)i;
                 return true;
             }
+            api_suggest(&near, area->name);
         }
-        return fail(r, "no area has this name");
+        return fail_name(r, "no area is called", &near);
     }
     if (!whole_number(value, 255)) {
         return fail(r, "must be the name of an area or its number, 0 to 255");
@@ -147,15 +156,18 @@ static bool read_area(link_reader *r, const cJSON *value)
 /// One flag by name or by the number of its bit.
 static bool read_flag(const link_reader *r, const cJSON *value, uint32_t *flags)
 {
+    api_suggestion near = api_suggest_for(cJSON_IsString(value) ? value->valuestring : "");
     for (uint32_t bit = 0; bit < 32; bit++) {
-        bool named = cJSON_IsString(value) && r->settings->flags[bit][0] &&
-                     strcmp(r->settings->flags[bit], value->valuestring) == 0;
+        const char *name = r->settings->flags[bit];
+        bool named = cJSON_IsString(value) && name[0] && strcmp(name, value->valuestring) == 0;
         if (named || (whole_number(value, 31) && value->valuedouble == bit)) {
             *flags |= 1u << bit;
             return true;
         }
+        api_suggest(&near, name);
     }
-    return fail(r, cJSON_IsString(value) ? "no flag has this name" : "must hold names of flags or bits, 0 to 31");
+    return cJSON_IsString(value) ? fail_name(r, "no flag is called", &near)
+                                 : fail(r, "must hold names of flags or bits, 0 to 31");
 }
 
 static bool read_flags(link_reader *r, const cJSON *value)
@@ -204,12 +216,13 @@ static bool read_link(link_reader *r, const cJSON *value, const char *pointer)
     }
     for (const cJSON *m = value->child; m; m = m->next) {
         size_t i = 0;
+        api_suggestion near = api_suggest_for(m->string);
         while (i < MEMBER_COUNT && strcmp(members[i].name, m->string) != 0) {
-            i++;
+            api_suggest(&near, members[i++].name);
         }
         api_pointer_join(r->pointer, sizeof r->pointer, pointer, m->string);
         if (i == MEMBER_COUNT) {
-            return fail(r, "unknown member of a link");
+            return fail_name(r, "unknown member of a link:", &near);
         }
         if (seen & 1u << i) {
             return fail(r, "given twice");

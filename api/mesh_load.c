@@ -200,7 +200,13 @@ static void describe(const loader *l, api_mesh *mesh)
     mesh->agent = info.agent;
     memcpy(mesh->areas, s->areas, sizeof mesh->areas);
     memcpy(mesh->flags, s->flags, sizeof mesh->flags);
-    mesh->memory_bytes = info.memory_bytes + sizeof *mesh + sizeof *mesh->report;
+}
+
+static size_t memory_of(const api_mesh *mesh)
+{
+    nav_mesh_info info;
+    nav_mesh_get_info(mesh->nav, &info);
+    return info.memory_bytes + sizeof *mesh + sizeof *mesh->report + mesh->filter_count * sizeof *mesh->filters;
 }
 
 static bool load(loader *l, api_mesh *mesh)
@@ -214,6 +220,10 @@ static bool load(loader *l, api_mesh *mesh)
         return false;
     }
     describe(l, mesh);
+    if (!api_filters_load(mesh, &l->settings, l->problem)) {
+        return false;
+    }
+    mesh->memory_bytes = memory_of(mesh);
     return true;
 }
 
@@ -240,6 +250,7 @@ void api_mesh_destroy(api_mesh *mesh)
     if (mesh) {
         nav_mesh_destroy(mesh->nav);
         free(mesh->report);
+        free(mesh->filters);
         free(mesh);
     }
 }

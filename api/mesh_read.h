@@ -43,6 +43,8 @@ typedef struct api_settings {
     cJSON *sidecar, *params; ///< owned
     const cJSON *links;      ///< borrowed from one of them, NULL: none
     bool links_from_params;
+    const cJSON *filters, *default_filter; ///< borrowed likewise
+    bool filters_from_params, default_filter_from_params;
 } api_settings;
 
 /// Reads the settings; parameters win over the sidecar.
@@ -56,6 +58,9 @@ void api_settings_deinit(api_settings *settings);
 /// Says in a problem that it is the sidecar that is at fault, and where: the pointer alone would seem to be
 /// one into the request's body. @return false
 bool api_sidecar_blame(api_problem *problem);
+
+/// Reads the named filters and the default one for a mesh whose areas and flags are known.
+bool api_filters_load(api_mesh *mesh, const api_settings *settings, api_problem *problem);
 
 /// Where the positions of links come from.
 typedef struct api_link_source {

@@ -241,11 +241,33 @@ static bool refuse_node(api_settings *s, const cJSON *value, const api_place *pl
     return api_place_fail(place, "/node", "chooses a node of a glTF file, and this version reads no glTF");
 }
 
-static bool refuse_default_filter(api_settings *s, const cJSON *value, const api_place *place)
+/// Filters are read when areas and flags are known (mesh_filters.c).
+static bool read_filters(api_settings *s, const cJSON *value, const api_place *place)
 {
-    (void)s;
-    (void)value;
-    return api_place_fail(place, "/default_filter", "is not known to this version: give a filter with each question");
+    if (!cJSON_IsObject(value)) {
+        return api_place_fail(place, "/filters", "must be an object {name: filter}, not %s", api_json_kind(value));
+    }
+    for (const cJSON *m = value->child; m; m = m->next) {
+        char at[128];
+        api_pointer_join(at, sizeof at, "/filters", m->string);
+        if (!check_name(m->string, at, place)) {
+            return false;
+        }
+    }
+    s->filters = value;
+    s->filters_from_params = place->query_string;
+    return true;
+}
+
+static bool read_default_filter(api_settings *s, const cJSON *value, const api_place *place)
+{
+    if (!cJSON_IsObject(value) && !cJSON_IsString(value)) {
+        return api_place_fail(place, "/default_filter", "must be a filter or the name of one, not %s",
+                              api_json_kind(value));
+    }
+    s->default_filter = value;
+    s->default_filter_from_params = place->query_string;
+    return true;
 }
 
 static bool refuse_regions(api_settings *s, const cJSON *value, const api_place *place)
@@ -261,7 +283,8 @@ static const struct member {
 } members[] = {
     {"frame", read_frame},       {"weld", read_weld},   {"agent", read_agent},
     {"snap", read_snap},         {"areas", read_areas}, {"flags", read_flags},
-    {"links", read_links},       {"node", refuse_node}, {"default_filter", refuse_default_filter},
+    {"links", read_links},       {"node", refuse_node},
+    {"filters", read_filters},   {"default_filter", read_default_filter},
     {"regions", refuse_regions},
 };
 #define MEMBER_COUNT (sizeof members / sizeof *members)
@@ -275,28 +298,16 @@ static size_t find_member(const char *name)
     return i;
 }
 
-/// The member that a mistyped name may have meant, NULL: none is near.
-static const char *suggest(const char *name)
-{
-    const char *best = NULL;
-    int least = 3;
-    for (size_t i = 0; i < MEMBER_COUNT; i++) {
-        int distance = api_name_distance(name, members[i].name, 2);
-        if (distance < least) {
-            least = distance;
-            best = members[i].name;
-        }
-    }
-    return best;
-}
-
 static bool fail_unknown(const api_place *place, const char *name)
 {
     char at[128];
     api_pointer_join(at, sizeof at, "", name);
-    const char *meant = suggest(name);
-    return api_place_fail(place, at, "unknown %s `%.64s`%s%s%s", place->query_string ? "parameter" : "member", name,
-                          meant ? ", did you mean `" : "", meant ? meant : "", meant ? "`?" : "");
+    api_suggestion near = api_suggest_for(name);
+    for (size_t i = 0; i < MEMBER_COUNT; i++) {
+        api_suggest(&near, members[i].name);
+    }
+    return api_place_fail(place, at, "unknown %s `%.64s`%s", place->query_string ? "parameter" : "member", name,
+                          api_suggestion_text(&near));
 }
 
 static bool read_members(api_settings *s, const cJSON *object, const api_place *place)
@@ -475,7 +486,7 @@ void api_settings_deinit(api_settings *settings)
     cJSON_Delete(settings->sidecar);
     cJSON_Delete(settings->params);
     settings->sidecar = settings->params = NULL;
-    settings->links = NULL;
+    settings->links = settings->filters = settings->default_filter = NULL;
 }
 
 // Keeping what an upload set.

@@ -97,6 +97,17 @@ static void write_flags(api_json *json, const api_mesh *mesh)
     api_json_close(json, '}');
 }
 
+/// Their names; what they hold is the sidecar's business.
+static void write_filters(api_json *json, const api_mesh *mesh)
+{
+    api_json_key(json, "filters");
+    api_json_open(json, '[');
+    for (uint32_t i = 0; i < mesh->filter_count; i++) {
+        api_json_text(json, mesh->filters[i].name);
+    }
+    api_json_close(json, ']');
+}
+
 static void write_contents(api_json *json, const api_mesh *mesh)
 {
     nav_mesh_info info;
@@ -115,6 +126,7 @@ static void write_contents(api_json *json, const api_mesh *mesh)
     write_agent(json, &mesh->agent);
     write_areas(json, mesh);
     write_flags(json, mesh);
+    write_filters(json, mesh);
     write_number(json, "memory_bytes", mesh->memory_bytes);
     write_double(json, "load_ms", mesh->load_ms);
     api_json_key(json, "loaded_at");

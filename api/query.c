@@ -3,10 +3,21 @@
 
 #include "route.h"
 
+/// Bodies up to this size are parsed on the serving thread.
+#define INLINE_BYTES 16384
+
+static const api_query_kind *const kinds[] = {&api_path, &api_nearest,   &api_raycast, &api_height, &api_move,
+                                              &api_wall, &api_reachable, &api_random,  &api_pick,   &api_matrix};
+enum { KIND_COUNT = sizeof kinds / sizeof *kinds };
+
+const api_query_kind *api_query_kind_at(size_t index)
+{
+    return index < KIND_COUNT ? kinds[index] : NULL;
+}
+
 const api_query_kind *api_query_kind_find(const char *name)
 {
-    static const api_query_kind *const kinds[] = {&api_path, &api_nearest, &api_raycast, &api_height};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    for (size_t i = 0; i < KIND_COUNT; i++) {
         if (strcmp(name, kinds[i]->name) == 0) {
             return kinds[i];
         }
@@ -14,25 +25,47 @@ const api_query_kind *api_query_kind_find(const char *name)
     return NULL;
 }
 
-api_verdict api_refuse(const api_ask *ask, nav_status status)
+bool api_too_large(const api_ask *ask)
+{
+    nav_mesh_info info;
+    nav_mesh_get_info(ask->mesh->nav, &info);
+    return ask->node_budget && info.cells > ask->node_budget;
+}
+
+void api_tell_status(api_problem *problem, nav_status status)
 {
     if (status == NAV_INTERRUPTED) {
-        api_problem_set(ask->problem, API_DEADLINE, "no answer within the time that the request has");
+        api_problem_set(problem, API_DEADLINE, "no answer within the time that the request has");
     } else {
-        api_problem_set(ask->problem, API_INTERNAL, "the search failed: %s", nav_status_text(status));
+        api_problem_set(problem, API_INTERNAL, "the search failed: %s", nav_status_text(status));
     }
+}
+
+api_verdict api_refuse(const api_ask *ask, nav_status status)
+{
+    api_tell_status(ask->problem, status);
     return API_REFUSED;
+}
+
+void api_write_position(const api_ask *ask, const char *name, nav_vec position)
+{
+    api_positions positions = api_args_positions(ask->args, ask->mesh);
+    api_json_key(ask->out, name);
+    api_json_position(ask->out, &positions, position);
+}
+
+void api_write_number(const api_ask *ask, const char *name, double value)
+{
+    api_json_key(ask->out, name);
+    api_json_double(ask->out, value);
 }
 
 void api_write_place(const api_ask *ask, const nav_place *place)
 {
-    api_positions positions = api_args_positions(ask->args, ask->mesh);
-    api_json_key(ask->out, "point");
-    api_json_position(ask->out, &positions, place->point);
+    api_write_position(ask, "point", place->point);
     api_json_key(ask->out, "polygon");
     api_json_u64(ask->out, place->polygon);
-    api_json_key(ask->out, "distance");
-    api_json_double(ask->out, place->distance);
+    api_write_number(ask, "distance", place->distance);
 }
 
 void api_write_polygon_kind(const api_ask *ask, uint32_t polygon)
@@ -58,27 +91,30 @@ void api_write_polygons(const api_ask *ask, const char *name, const uint32_t *po
     api_json_close(ask->out, ']');
 }
 
-static bool out_of_time(void *ctx)
+bool api_inquiry_read(api_context *context, const api_inquiry *inquiry)
 {
-    const api_context *context = ctx;
-    return api_now(context) >= context->deadline_ns;
+    api_args_rules rules = {.mesh = inquiry->mesh,
+                            .limits = &context->limits,
+                            .allowed = inquiry->kind->allowed,
+                            .required = inquiry->kind->required,
+                            .max_count = inquiry->kind->max_count};
+    const api_args *args = &context->args;
+    if (!api_args_read(&context->args, &rules, inquiry->question, inquiry->defaults, inquiry->ignored,
+                       inquiry->place)) {
+        return false;
+    }
+    uint64_t deadline = inquiry->start_ns + (uint64_t)args->timeout_ms * 1000000u;
+    api_set_deadline(context, deadline < inquiry->latest_ns ? deadline : inquiry->latest_ns);
+    return true;
 }
 
 api_verdict api_inquire(api_context *context, const api_inquiry *inquiry, api_json *out)
 {
     const api_mesh *mesh = inquiry->mesh;
-    api_args *args = &context->args;
-    api_args_rules rules = {.mesh = mesh,
-                            .limits = &context->limits,
-                            .allowed = inquiry->kind->allowed,
-                            .required = inquiry->kind->required};
-    if (!api_args_read(args, &rules, inquiry->question, inquiry->defaults, inquiry->ignored, inquiry->place)) {
+    const api_args *args = &context->args;
+    if (!api_inquiry_read(context, inquiry)) {
         return API_REFUSED;
     }
-    uint64_t deadline = inquiry->start_ns + (uint64_t)args->timeout_ms * 1000000u;
-    context->deadline_ns = deadline < inquiry->latest_ns ? deadline : inquiry->latest_ns;
-    nav_query_set_interrupt(context->query, &(nav_interrupt){.stop = out_of_time, .ctx = context});
-
     api_ask ask = {.context = context,
                    .mesh = mesh,
                    .args = args,
@@ -116,20 +152,28 @@ bool api_check_body(const api_call *call, size_t max_bytes, const api_place *pla
     return true;
 }
 
-/// The question as JSON, from the body or the query string.
+/// The question of a POST as JSON.
+static cJSON *read_body(const api_request *request, const api_context *context, const api_place *place)
+{
+    return api_json_parse(request->body, request->body_bytes, context->limits.max_depth, place->problem);
+}
+
+/// The question as JSON, from the body or the query string. NULL without a problem: it is long, and to be
+/// read elsewhere.
 static cJSON *read_question(const api_call *call, api_place *place)
 {
     const api_request *request = call->request;
     const api_limits *limits = &call->context->limits;
+    const api_query_kind *kind = call->route->kind;
     if (request->method != API_POST) {
         place->query_string = true;
-        return api_args_from_query(request->query, call->route->kind->allowed, limits->max_depth, place);
+        return api_args_from_query(request->query, kind->allowed, limits->max_depth, place);
     }
-    size_t most = limits->max_query_body < API_QUESTION_MAX ? limits->max_query_body : API_QUESTION_MAX;
-    if (!api_check_body(call, most, place)) {
+    size_t most = limits->max_query_body < kind->max_bytes ? limits->max_query_body : kind->max_bytes;
+    if (!api_check_body(call, most, place) || request->body_bytes > INLINE_BYTES) {
         return NULL;
     }
-    return api_json_parse(request->body, request->body_bytes, limits->max_depth, place->problem);
+    return read_body(request, call->context, place);
 }
 
 static api_inquiry make_inquiry(const api_route *route, const api_request *request, const api_mesh *mesh,
@@ -143,21 +187,35 @@ static api_inquiry make_inquiry(const api_route *route, const api_request *reque
                          .latest_ns = UINT64_MAX};
 }
 
+bool api_task_inquiry(api_task *task, api_context *context, api_inquiry *inquiry, api_place *place)
+{
+    place->query_string = task->from_query;
+    place->query_filter = task->from_query_filter;
+    if (!task->question) {
+        task->question = read_body(task->request, context, place);
+    }
+    *inquiry = make_inquiry(task->route, task->request, task->mesh, task->question, place);
+    return task->question;
+}
+
 static api_outcome answer_on_worker(api_task *task, api_context *context, api_response *response)
 {
     api_problem problem = {0};
-    api_place place = {.problem = &problem, .query_string = task->from_query};
-    api_inquiry inquiry = make_inquiry(task->route, task->request, task->mesh, task->question, &place);
+    api_place place = {.problem = &problem};
+    api_inquiry inquiry;
     api_json out = api_json_begin(&task->body);
-    if (api_inquire(context, &inquiry, &out) != API_ANSWERED) {
+    if (!api_task_inquiry(task, context, &inquiry, &place) ||
+        api_inquire(context, &inquiry, &out) != API_ANSWERED) {
         return api_task_fail(task, context, response, &problem);
     }
+    response->content_type = api_answer_type(context);
     return api_task_finish(task, context, response);
 }
 
 static api_outcome postpone(api_call *call, const api_mesh *mesh, cJSON *question, const api_place *place)
 {
-    api_task *task = api_task_create(call, answer_on_worker);
+    const api_query_kind *kind = call->route->kind;
+    api_task *task = api_task_create(call, kind->run ? kind->run : answer_on_worker);
     if (!task) {
         cJSON_Delete(question);
         call->context->host.release(call->context->host.ctx, mesh);
@@ -167,6 +225,7 @@ static api_outcome postpone(api_call *call, const api_mesh *mesh, cJSON *questio
     task->mesh = mesh;
     task->question = question;
     task->from_query = place->query_string;
+    task->from_query_filter = place->query_filter;
     task->body = call->response->body; // empty by now, but its room can be used again
     call->response->body = (api_buffer){0};
     *call->task = task;
@@ -183,7 +242,7 @@ api_outcome api_query_begin(api_call *call)
     }
     api_place place = {.problem = &problem};
     cJSON *question = read_question(call, &place);
-    api_verdict verdict = API_REFUSED;
+    api_verdict verdict = problem.code == API_NO_PROBLEM ? API_POSTPONED : API_REFUSED;
     if (question) {
         api_inquiry inquiry = make_inquiry(call->route, call->request, mesh, question, &place);
         inquiry.node_budget = context->limits.inline_nodes;
@@ -196,5 +255,9 @@ api_outcome api_query_begin(api_call *call)
     call->response->revision = mesh->revision;
     cJSON_Delete(question);
     context->host.release(context->host.ctx, mesh);
-    return verdict == API_ANSWERED ? api_succeed(call->response, 200) : api_fail(call, &problem);
+    if (verdict != API_ANSWERED) {
+        return api_fail(call, &problem);
+    }
+    call->response->content_type = api_answer_type(context);
+    return api_succeed(call->response, 200);
 }

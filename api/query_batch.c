@@ -141,7 +141,11 @@ static bool read_members(api_task *task, uint32_t max_depth, api_problem *proble
 /// worth of sense is demanded.
 static uint32_t default_arguments(void)
 {
-    uint32_t all = api_path.allowed | api_nearest.allowed | api_raycast.allowed | api_height.allowed;
+    uint32_t all = 0;
+    const api_query_kind *kind;
+    for (size_t i = 0; (kind = api_query_kind_at(i)); i++) {
+        all |= kind->allowed;
+    }
     return all & ~(uint32_t)(API_ARG_TIMEOUT_MS | API_ARG_ID);
 }
 
@@ -156,7 +160,8 @@ static bool check_members(const api_task *task, const batch_members *members, co
     }
     if (members->defaults) {
         api_place place = {.problem = problem, .prefix = "/defaults"};
-        api_args_rules rules = {.mesh = task->mesh, .limits = &context->limits, .allowed = default_arguments()};
+        api_args_rules rules = {.mesh = task->mesh, .limits = &context->limits, .allowed = default_arguments(),
+                                .max_count = API_RANDOM_MAX};
         return api_args_check(&rules, members->defaults, &place);
     }
     return true;
@@ -197,6 +202,22 @@ static void write_entry_problem(api_json *out, const cJSON *entry, const api_pro
     api_json_close(out, '}');
 }
 
+/// @param type  NULL: there is none
+/// @return NULL
+static const api_query_kind *unknown_type(const cJSON *type, const api_place *place)
+{
+    char list[128] = "";
+    api_suggestion near = api_suggest_for(cJSON_IsString(type) ? type->valuestring : "");
+    const api_query_kind *kind;
+    for (size_t i = 0; (kind = api_query_kind_at(i)); i++) {
+        size_t used = strlen(list);
+        snprintf(list + used, sizeof list - used, "%s\"%s\"", i ? ", " : "", kind->name);
+        api_suggest(&near, kind->name);
+    }
+    api_place_fail(place, "/type", "`type` must be one of %s%s", list, api_suggestion_text(&near));
+    return NULL;
+}
+
 static const api_query_kind *entry_kind(const cJSON *entry, const api_place *place)
 {
     if (!cJSON_IsObject(entry)) {
@@ -214,10 +235,7 @@ static const api_query_kind *entry_kind(const cJSON *entry, const api_place *pla
         }
     }
     const api_query_kind *kind = cJSON_IsString(type) ? api_query_kind_find(type->valuestring) : NULL;
-    if (!kind) {
-        api_place_fail(place, "/type", "`type` must be \"path\", \"nearest\", \"raycast\" or \"height\"");
-    }
-    return kind;
+    return kind ? kind : unknown_type(type, place);
 }
 
 /// @return API_POSTPONED: it is too long for here. API_REFUSED: the whole batch is out of time

@@ -75,6 +75,8 @@ const api_query_kind api_nearest = {
     .name = "nearest",
     .required = API_ARG_POINT,
     .allowed = API_ARGS_COMMON | API_ARG_POINT | API_ARG_COUNT,
+    .max_count = API_COUNT_MAX,
+    .max_bytes = API_QUESTION_MAX,
     .answer = answer_nearest,
 };
 
@@ -82,5 +84,6 @@ const api_query_kind api_height = {
     .name = "height",
     .required = API_ARG_POINT,
     .allowed = API_ARGS_COMMON | API_ARG_POINT,
+    .max_bytes = API_QUESTION_MAX,
     .answer = answer_height,
 };

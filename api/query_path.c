@@ -106,5 +106,6 @@ const api_query_kind api_path = {
     .required = API_ARG_START | API_ARG_END,
     .allowed = API_ARGS_COMMON | API_ARG_START | API_ARG_END | API_ARG_PARTIAL | API_ARG_CORRIDOR | API_ARG_SURFACE |
                API_ARG_MAX_NODES | API_ARG_MAX_LENGTH,
+    .max_bytes = API_QUESTION_MAX,
     .answer = answer,
 };

@@ -47,5 +47,6 @@ const api_query_kind api_raycast = {
     .name = "raycast",
     .required = API_ARG_START | API_ARG_END,
     .allowed = API_ARGS_COMMON | API_ARG_START | API_ARG_END | API_ARG_CORRIDOR,
+    .max_bytes = API_QUESTION_MAX,
     .answer = answer,
 };

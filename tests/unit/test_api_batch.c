@@ -28,6 +28,9 @@ static int teardown(void **state)
 }
 
 #define BATCH "/v1/meshes/g/batch"
+#define ALL_TYPES                                                                                         \
+    "\\\"path\\\", \\\"nearest\\\", \\\"raycast\\\", \\\"height\\\", \\\"move\\\", \\\"wall\\\", " \
+    "\\\"reachable\\\", \\\"random\\\", \\\"pick\\\", \\\"matrix\\\""
 
 static void test_order_and_errors_in_place(void **state)
 {
@@ -49,12 +52,10 @@ static void test_order_and_errors_in_place(void **state)
         "\"pointer\":\"/queries/1/point/2\"},\"id\":7},"
         "{\"status\":\"clear\",\"t\":1,\"point\":[6,0,5],\"distance\":1,\"revision\":1},"
         "{\"error\":{\"type\":\"/problems/bad_request\",\"title\":\"The request is not valid\",\"status\":400,"
-        "\"detail\":\"`type` must be \\\"path\\\", \\\"nearest\\\", \\\"raycast\\\" or "
-        "\\\"height\\\"\",\"code\":\"bad_request\","
+        "\"detail\":\"`type` must be one of " ALL_TYPES "\",\"code\":\"bad_request\","
         "\"pointer\":\"/queries/3/type\"}},"
         "{\"error\":{\"type\":\"/problems/bad_request\",\"title\":\"The request is not valid\",\"status\":400,"
-        "\"detail\":\"`type` must be \\\"path\\\", \\\"nearest\\\", \\\"raycast\\\" or "
-        "\\\"height\\\"\",\"code\":\"bad_request\","
+        "\"detail\":\"`type` must be one of " ALL_TYPES "\",\"code\":\"bad_request\","
         "\"pointer\":\"/queries/4/type\"}},"
         "{\"error\":{\"type\":\"/problems/bad_request\",\"title\":\"The request is not valid\",\"status\":400,"
         "\"detail\":\"a query is a JSON object, not a number\",\"code\":\"bad_request\",\"pointer\":\"/queries/5\"}},"

@@ -321,7 +321,11 @@ static void test_bad_parameters(void **state)
         {"links=[1]", "links", "must be an object"},
         {"links=[%7B%22start%22:[0,0,0]%7D]", "links", "its start and its end"},
         {"node=a", "node", "glTF"},
-        {"default_filter=a", "default_filter", "not known to this version"},
+        {"default_filter=a", "default_filter", "no filter named `a`"},
+        {"default_filter=3", "default_filter", "the name of one, not a number"},
+        {"filters=3", "filters", "must be an object"},
+        {"filters=%7B%22a%22:3%7D", "filters", "include, exclude and costs, not a number"},
+        {"filters=%7B%22a%22:%7B%22exclude%22:[%22door%22]%7D%7D", "filters", "no flag named `door`"},
         {"regions=[]", "regions", "not known to this version"},
         {"format=glb", "format", "unknown format `glb`"},
         {"weld=%zz", "weld", "percent-encoded"},
@@ -359,13 +363,19 @@ static void test_bad_sidecars(void **state)
         {"{\"links\":[{\"start\":[0,0,1e999],\"end\":[0,0,0]}]}", "/links/0/start", "finite"},
         {"{\"links\":[{\"strat\":[0,0,0]}]}", "/links/0/strat", "unknown member"},
         {"{\"links\":[{\"id\":\".a\"}]}", "/links/0/id", "must be an id"},
-        {"{\"links\":[{\"area\":\"mud\"}]}", "/links/0/area", "no area has this name"},
-        {"{\"links\":[{\"flags\":[\"door\"]}]}", "/links/0/flags", "no flag has this name"},
+        {"{\"links\":[{\"area\":\"mud\"}]}", "/links/0/area", "no area is called `mud`"},
+        {"{\"links\":[{\"flags\":[\"door\"]}]}", "/links/0/flags", "no flag is called `door`"},
         {"{\"links\":[{\"bidirectional\":1}]}", "/links/0/bidirectional", "true or false"},
         {"{\"links\":[{\"cost\":-1}]}", "/links/0/cost", "at least 0"},
         {"{\"links\":[{\"start\":[0,0,0],\"end\":[1,0,1],\"id\":\"a\"},{\"start\":[0,0,0],\"end\":[1,0,1],\"id\":\"a\"}"
          "]}",
          "/links", "two links have the id `a`"},
+        {"{\"filters\":{\"a\":{\"costs\":{\"mud\":2}}},\"areas\":{\"mudd\":{\"id\":1}}}", "/filters/a/costs/mud",
+         "did you mean `mudd`?"},
+        {"{\"filters\":{\"a\":{},\"a\":{}}}", "/filters/a", "two filters are called `a`"},
+        {"{\"filters\":{\"\":{}}}", "/filters/", "1 to 64 bytes"},
+        {"{\"filters\":{\"walk\":{}},\"default_filter\":\"wlak\"}", "/default_filter", "did you mean `walk`?"},
+        {"{\"default_filter\":{\"includes\":1}}", "/default_filter/includes", "did you mean `include`?"},
         {"{\"regions\":[]}", "/regions", "not known to this version"},
         {"{\"snap\":[1,2]}", "/snap", "one number or 3"},
     };
@@ -375,7 +385,7 @@ static void test_bad_sidecars(void **state)
         check_refusal(&problem, API_BAD_REQUEST, problem.pointer, &cases[i]);
     }
     // The same fault in the mesh itself is the mesh's.
-    static const refusal own = {"links", "/links/0/area", "/links/0/area no area has this name"};
+    static const refusal own = {"links", "/links/0/area", "/links/0/area no area is called `mud`"};
     static const char text[] = LINKED("{\"start\":[0,0,0],\"end\":[1,1,1],\"area\":\"mud\"}");
     api_problem problem;
     assert_null(load_named(text, sizeof text - 1, NULL, NULL, NULL, &problem));

@@ -38,7 +38,7 @@ static span face_span(const nav__build *b, const nav__work_grid *g, uint32_t fac
 /// rounding of its borders, on its outer side.
 static bool misses(const nav__build *b, const nav__work_grid *g, uint32_t face, uint32_t i, uint32_t j)
 {
-    double step = (double)g->step, half = 0.5005 * step;
+    double step = 1 / (double)g->inverse, half = 0.5005 * step; // as exactly as the index has it
     nav__p2 middle = {(double)g->x + (i + 0.5) * step, (double)g->z + (j + 0.5) * step};
     uint32_t first = b->faces[face].first_corner, end = b->faces[face + 1].first_corner;
     nav__p2 from = nav__build_point(b, b->face_corners[end - 1]);

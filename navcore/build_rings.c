@@ -135,19 +135,21 @@ static int ring_winding(const nav__build *b, const uint32_t *points, uint32_t n)
     return (turn > 0) - (turn < 0);
 }
 
+static void reverse(uint32_t *list, uint32_t n)
+{
+    for (uint32_t i = 0; i < n / 2; i++) {
+        uint32_t swap = list[i];
+        list[i] = list[n - 1 - i];
+        list[n - 1 - i] = swap;
+    }
+}
+
+/// Corner 0 stays the first: heights are those of the fan round it. Edge k ran from corner k to k + 1, and is
+/// edge n - 1 - k seen from the other side.
 static void reverse_ring(uint32_t *points, uint32_t *kinds, uint32_t n)
 {
-    for (uint32_t i = 0, j = n - 1; i < j; i++, j--) {
-        uint32_t swap = points[i];
-        points[i] = points[j];
-        points[j] = swap;
-    }
-    // Edge k ran from corner k to k + 1; seen from the other end it belongs to corner n - 2 - k.
-    for (uint32_t i = 0, j = n - 2; i < j; i++, j--) {
-        uint32_t swap = kinds[i];
-        kinds[i] = kinds[j];
-        kinds[j] = swap;
-    }
+    reverse(points + 1, n - 1);
+    reverse(kinds, n);
 }
 
 /// Finds polygons that run through the same points as an earlier one, either way round.

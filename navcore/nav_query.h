@@ -83,6 +83,7 @@ typedef struct nav_path_options {
     bool corridor;       ///< also give the polygons crossed
     bool surface;        ///< also a point at each polygon edge crossed, with its height
     uint32_t max_nodes;  ///< search nodes; 0: no limit
+    uint32_t explain;    ///< tell of up to so many nodes expanded (of the search without area costs); 0: none
     double max_length;   ///< 0: no limit
 } nav_path_options;
 
@@ -94,7 +95,15 @@ typedef struct nav_ridden {
     uint32_t link; ///< index into nav_mesh_links
 } nav_ridden;
 
-/// `points`, `polygons` and `links` live in the query until its next call.
+/// One node that the search expanded: from `root` the interval `left` - `right` of an edge was seen, and the
+/// cell behind it was entered. For drawing why a path is what it is.
+typedef struct nav_explained {
+    nav_vec root, left, right;
+    double g;          ///< length of the way to root, over the ground plane
+    uint32_t polygon;  ///< of the file, in the cell entered
+} nav_explained;
+
+/// `points`, `polygons`, `links` and `explained` live in the query until its next call.
 typedef struct nav_path {
     nav_path_status status;
     nav_place start, end;      ///< after snapping; polygon NAV_NONE where off the mesh
@@ -108,6 +117,8 @@ typedef struct nav_path {
     const nav_ridden *links;   ///< [link_count] in order
     uint32_t link_count;
     uint32_t nodes;            ///< expanded by the search
+    const nav_explained *explained; ///< [explained_count] in the order of the search, with options.explain
+    uint32_t explained_count;
 } nav_path;
 
 /// Shortest path over the ground plane: Polyanya (Cui, Harabor, Grastien, IJCAI 2017, section 4).

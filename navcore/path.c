@@ -124,9 +124,12 @@ static nav__search_result search_shortest(path_job *job, const nav_place *goal, 
                           .start = &job->start,
                           .goal = &job->goal,
                           .max_nodes = job->options->max_nodes,
-                          .max_length = job->options->max_length};
+                          .max_length = job->options->max_length,
+                          .explain = job->options->explain};
     nav__search_result result = nav__polyanya(job->query, &search);
     job->path->nodes = search.nodes;
+    job->path->explained = job->query->explained.data;
+    job->path->explained_count = search.explained_count;
     if (result != NAV__FOUND && result != NAV__LIMITED) {
         return result;
     }

@@ -278,19 +278,55 @@ static nav__p2 closest_on_segment(nav__p2 a, nav__p2 b, nav__p2 p)
     return (nav__p2){a.x + d.x * t, a.z + d.z * t};
 }
 
-/// The place of a node's interval that is nearest to the goal.
-static nav__p2 nearest_of(const nav__intervals *st, const nav__node *n, nav__p2 root)
+/// The ends of a node's interval.
+static void node_interval(const nav__intervals *st, const nav__node *n, nav__p2 root, nav__p2 *left, nav__p2 *right)
 {
     nav__p2 a = nav__edge_from(st->m, n->edge), b = nav__edge_from(st->m, nav__edge_next(st->m, n->edge));
     nav__rays r = nav__node_rays(st, n, root);
-    nav__p2 left = a, right = b;
+    *left = a;
+    *right = b;
     if (!(n->flags & NAV__LEFT_IS_VERTEX)) {
-        left = nav__cut_point(a, b, nav__orient(r.left_p, r.left_q, a), nav__orient(r.left_p, r.left_q, b));
+        *left = nav__cut_point(a, b, nav__orient(r.left_p, r.left_q, a), nav__orient(r.left_p, r.left_q, b));
     }
     if (!(n->flags & NAV__RIGHT_IS_VERTEX)) {
-        right = nav__cut_point(a, b, nav__orient(r.right_p, r.right_q, a), nav__orient(r.right_p, r.right_q, b));
+        *right = nav__cut_point(a, b, nav__orient(r.right_p, r.right_q, a), nav__orient(r.right_p, r.right_q, b));
     }
-    return closest_on_segment(left, right, st->goal);
+}
+
+static nav_vec on_surface(const nav_mesh *m, uint32_t cell, nav__p2 at, uint32_t *face)
+{
+    return (nav_vec){m->origin.x + at.x, m->origin.y + nav__cell_height(m, cell, at, face), m->origin.z + at.z};
+}
+
+/// Notes a node for those who want to see the search.
+static bool explain(nav__intervals *st, const nav__node *n)
+{
+    nav__search *s = st->s;
+    const nav_mesh *m = st->m;
+    nav_explained *list = nav__reserve(st->query, &st->query->explained,
+                                       ((size_t)s->explained_count + 1) * sizeof *list);
+    if (!list) {
+        return false;
+    }
+    const nav__record *r = &st->records[n->record];
+    nav__p2 root = nav__record_ground(st, n->record), left, right;
+    node_interval(st, n, root, &left, &right);
+    uint32_t cell = m->edge_cell[n->edge], face;
+    nav_explained *e = &list[s->explained_count++];
+    e->left = on_surface(m, cell, left, NULL);
+    e->right = on_surface(m, cell, right, NULL);
+    on_surface(m, cell, (nav__p2){(left.x + right.x) / 2, (left.z + right.z) / 2}, &face);
+    e->polygon = m->faces[face].polygon;
+    e->g = r->g;
+    if (r->vertex < m->vertex_count) {
+        e->root = (nav_vec){m->origin.x + root.x, m->origin.y + (double)m->vertex_y[r->vertex], m->origin.z + root.z};
+    } else if (r->vertex == NAV_NONE) {
+        e->root = on_surface(m, s->start->cells[0], root, NULL);
+    } else {
+        const nav__ride *ride = &m->rides[r->vertex - m->vertex_count];
+        e->root = (nav_vec){m->origin.x + root.x, m->origin.y + (double)ride->to[1], m->origin.z + root.z};
+    }
+    return true;
 }
 
 /// A limit ended the search: of all that is open, and the start, the place nearest to the goal.
@@ -307,7 +343,9 @@ static nav__search_result settle_for_nearest(nav__intervals *st)
         if (n->flags & (NAV__FINAL | NAV__RIDE)) {
             continue;
         }
-        nav__p2 root = nav__record_ground(st, n->record), p = nearest_of(st, n, root);
+        nav__p2 root = nav__record_ground(st, n->record), left, right;
+        node_interval(st, n, root, &left, &right);
+        nav__p2 p = closest_on_segment(left, right, st->goal);
         double d = nav__dist(p, st->goal);
         if (d < best) {
             best = d;
@@ -370,6 +408,9 @@ static nav__search_result run(nav__intervals *st)
         if (is_interrupted(st)) {
             return NAV__STOPPED;
         }
+        if (s->explained_count < s->explain && !explain(st, &next)) {
+            return NAV__OUT_OF_MEMORY;
+        }
         nav__expand_node(st, &next);
     }
 }
@@ -389,6 +430,7 @@ nav__search_result nav__polyanya(nav_query *query, nav__search *search)
     search->nodes = 0;
     search->length = 0;
     search->corner_count = 0;
+    search->explained_count = 0;
     nav__intervals st;
     if (!nav__intervals_init(&st, query, search)) {
         return NAV__OUT_OF_MEMORY;

@@ -24,6 +24,7 @@ typedef struct nav__buffer {
     X(fresh, "polyanya.c: successors of one node")    \
     X(records, "polyanya.c: bends")                   \
     X(heap, "polyanya.c: open nodes")                 \
+    X(explained, "nav_explained, the last answer's")  \
     X(known, "interval.c: shortest way by vertex")    \
     X(corners, "polyanya.c: the path found")          \
     X(stops, "nav__stop: where the answer's path bends") \

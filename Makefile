@@ -96,6 +96,10 @@ $(BUILD)/core/%: $(BUILD)/tests/unit/%.o $(BUILD)/libsupport.a $(BUILD)/libnavco
 	$(CC) $(LDFLAGS_ALL) -o $@ $^ -lcmocka -lm
 unit-programs: $(UNIT_BIN)
 
+$(BUILD)/load/yardstick: $(BUILD)/tests/load/yardstick.o
+	@mkdir -p $(@D)
+	$(CC) $(LDFLAGS_ALL) -o $@ $^
+
 ## build and serve samples/ on 127.0.0.1:8080 (ARGS="--listen ...")
 run: deps-run
 	@$(QUIETLY) $(BUILD)/navd
@@ -122,7 +126,7 @@ bench: deps
 
 ## rates, latency and CPU per request measured with wrk; build/load.json
 load: deps
-	@$(QUIETLY) $(BUILD)/navd
+	@$(QUIETLY) $(BUILD)/navd $(BUILD)/load/yardstick
 	@$(PYTHON) tests/load/run --binary $(BUILD)/navd $(ARGS)
 
 ## unit and HTTP tests under SAN=address or SAN=thread

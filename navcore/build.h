@@ -163,7 +163,7 @@ typedef struct nav__pieces {
     uint32_t piece_count, corner_count;
     uint32_t *first;  ///< [piece_count + 1]
     uint32_t *corner; ///< [corner_count] index in the ring
-    uint32_t *mate;   ///< [corner_count] the corner whose edge is the other side of this cut; NAV_NONE: the ring's own edge
+    uint32_t *mate;   ///< [corner_count] corner whose edge is the other side of this cut, NAV_NONE: an edge of the ring
     uint32_t cap;     ///< ring corners that fit
     void *work;
     size_t work_bytes;

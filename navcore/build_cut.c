@@ -44,26 +44,37 @@ static int by_length_falling(const void *a, const void *b)
     return p->length != q->length ? (p->length < q->length ? 1 : -1) : (p->half > q->half) - (p->half < q->half);
 }
 
-/// Does a ring's part p, q, r turn left or run straight on, not back? Ring indices.
+static nav__tri_half *half_at(const cutter *c, uint32_t half)
+{
+    return &c->clip.halves[half];
+}
+
+/// Where a half-edge begins.
+static nav__p2 start_of(const cutter *c, uint32_t half)
+{
+    return c->clip.at[half_at(c, half)->from];
+}
+
+/// Do the starts of three half-edges turn left or run straight on, not back?
 static bool goes_on(const cutter *c, uint32_t p, uint32_t q, uint32_t r)
 {
-    double turn = nav__orient(c->clip.at[p], c->clip.at[q], c->clip.at[r]);
-    return turn > 0 || (turn == 0 && nav__dot(nav__sub(c->clip.at[q], c->clip.at[p]), nav__sub(c->clip.at[r], c->clip.at[q])) > 0);
+    nav__p2 a = start_of(c, p), b = start_of(c, q), d = start_of(c, r);
+    double turn = nav__orient(a, b, d);
+    return turn > 0 || (turn == 0 && nav__dot(nav__sub(b, a), nav__sub(d, b)) > 0);
 }
 
 /// Takes out the cut between two pieces if their union is convex.
 static void try_union(cutter *c, uint32_t half)
 {
-    nav__tri_half *h = &c->clip.halves[half], *t = &c->clip.halves[h->twin];
-    uint32_t after_t = c->clip.halves[c->clip.halves[t->next].next].from, after_h = c->clip.halves[c->clip.halves[h->next].next].from;
-    if (!goes_on(c, c->clip.halves[h->prev].from, h->from, after_t) ||
-        !goes_on(c, c->clip.halves[t->prev].from, t->from, after_h)) {
+    nav__tri_half *h = half_at(c, half), *t = half_at(c, h->twin);
+    if (!goes_on(c, h->prev, half, half_at(c, t->next)->next) ||
+        !goes_on(c, t->prev, h->twin, half_at(c, h->next)->next)) {
         return;
     }
-    c->clip.halves[h->prev].next = t->next;
-    c->clip.halves[t->next].prev = h->prev;
-    c->clip.halves[t->prev].next = h->next;
-    c->clip.halves[h->next].prev = t->prev;
+    half_at(c, h->prev)->next = t->next;
+    half_at(c, t->next)->prev = h->prev;
+    half_at(c, t->prev)->next = h->next;
+    half_at(c, h->next)->prev = t->prev;
     h->from = t->from = NAV_NONE;
 }
 
@@ -71,9 +82,9 @@ static void unite(cutter *c)
 {
     uint32_t count = 0;
     for (uint32_t h = 0; h < c->clip.half_count; h++) {
-        uint32_t t = c->clip.halves[h].twin;
+        uint32_t t = half_at(c, h)->twin;
         if (t != NAV_NONE && h < t) {
-            c->diagonals[count++] = (diagonal){nav__dist(c->clip.at[c->clip.halves[h].from], c->clip.at[c->clip.halves[t].from]), h};
+            c->diagonals[count++] = (diagonal){nav__dist(start_of(c, h), start_of(c, t)), h};
         }
     }
     qsort(c->diagonals, count, sizeof *c->diagonals, by_length_falling);

@@ -198,7 +198,8 @@ static bool order_cells(nav__build *b)
     for (uint32_t c = 0; c < b->cell_count; c++) {
         if (b->cells[c].half != NAV_NONE) {
             nav__p2 p = cell_middle(b, c);
-            double x = fmin(fmax((p.x - (double)g->x) * scale, 0), 65535), z = fmin(fmax((p.z - (double)g->z) * scale, 0), 65535);
+            double x = fmin(fmax((p.x - (double)g->x) * scale, 0), 65535);
+            double z = fmin(fmax((p.z - (double)g->z) * scale, 0), 65535);
             keys[b->live_cells++] = (uint64_t)hilbert((uint32_t)x, (uint32_t)z) << 32 | c;
         }
     }

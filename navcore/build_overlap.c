@@ -420,7 +420,10 @@ static stretch name_ends(const nav__build *b, uint32_t half, uint32_t other, con
 static stretch turn_round(const stretch *s, const alignment *a)
 {
     double span = a->end - a->start;
-    return (stretch){(a->end - s->to) / span, (a->end - s->from) / span, {s->end[1], s->end[0]}, {s->same[1], s->same[0]}};
+    return (stretch){(a->end - s->to) / span,
+                     (a->end - s->from) / span,
+                     {s->end[1], s->end[0]},
+                     {s->same[1], s->same[0]}};
 }
 
 /// Makes a portal of what is still free of an overlap.

@@ -174,7 +174,8 @@ static void fill_surface(const nav__build *b, const nav__pack *p, nav_mesh *m)
     memcpy((void *)m->points, b->points, 3 * (size_t)b->point_count * sizeof *m->points);
     memcpy((void *)m->tris, b->tris, 3 * (size_t)b->tri_count * sizeof *m->tris);
     memcpy((void *)m->grid_first, b->grid.first, ((size_t)b->grid.nx * b->grid.nz + 1) * sizeof *m->grid_first);
-    memcpy((void *)m->grid_faces, b->grid.faces, m->grid_first[(size_t)m->grid_nx * m->grid_nz] * sizeof *m->grid_faces);
+    size_t entries = m->grid_first[(size_t)m->grid_nx * m->grid_nz];
+    memcpy((void *)m->grid_faces, b->grid.faces, entries * sizeof *m->grid_faces);
     memcpy((void *)m->island_area, b->island_area, b->island_count * sizeof *m->island_area);
     if (b->link_count > 0) {
         memcpy((void *)m->links, b->links, b->link_count * sizeof *m->links);

@@ -78,11 +78,12 @@ static void warn_of_frame(nav__build *b)
     double x = (double)bounds[1][0] - (double)bounds[0][0], y = (double)bounds[1][1] - (double)bounds[0][1];
     double z = (double)bounds[1][2] - (double)bounds[0][2];
     if (b->vertical_count > b->face_count) {
-        nav__build_warn(b, "%u of %u polygons stand upright (their normals are horizontal): the up axis is likely another one",
-             b->vertical_count, b->soup->poly_count);
+        nav__build_warn(b, "%u of %u polygons stand upright (normals horizontal): is the up axis another one?",
+                        b->vertical_count, b->soup->poly_count);
     }
     if (fmin(x, z) < 1e-3 * fmax(x, z) && y > 0.1 * fmax(x, z)) {
-        nav__build_warn(b, "the mesh is as good as flat in %s but %g high: the up axis is likely another one", x < z ? "x" : "z", y);
+        nav__build_warn(b, "the mesh is as good as flat in %s but %g high: is the up axis another one?",
+                        x < z ? "x" : "z", y);
     }
     if (b->report->mixed_winding) {
         nav__build_warn(b, "mixed winding: %u polygons are wound against the others", b->report->flipped_polygons);

@@ -102,7 +102,8 @@ static void test_known(void **state)
     (void)state;
     const nav__p2 l[6] = {{0, 0}, {6, 0}, {6, 2}, {2, 2}, {2, 6}, {0, 6}};
     assert_int_equal(cut(l, 6), 2);
-    const nav__p2 plus[12] = {{1, 0}, {2, 0}, {2, 1}, {3, 1}, {3, 2}, {2, 2}, {2, 3}, {1, 3}, {1, 2}, {0, 2}, {0, 1}, {1, 1}};
+    const nav__p2 plus[12] = {{1, 0}, {2, 0}, {2, 1}, {3, 1}, {3, 2}, {2, 2},
+                              {2, 3}, {1, 3}, {1, 2}, {0, 2}, {0, 1}, {1, 1}};
     assert_in_range(cut(plus, 12), 3, 5);
     // A hole reached by a bridge: two corners stand in one place each.
     const nav__p2 hole[10] = {{0, 0}, {9, 0}, {9, 9}, {0, 9}, {0, 0}, {3, 3}, {3, 6}, {6, 6}, {6, 3}, {3, 3}};

@@ -138,8 +138,8 @@ static void random_soup(nav_soup *soup, rng *r)
     int range = rng_between(r, 1, 6), height = rng_between(r, 0, 2);
     double grain = rng_chance(r, 0.3) ? 1e-4 * rng_between(r, 1, 50) : 1, jitter = rng_chance(r, 0.4) ? 3e-4 : 0;
     for (uint32_t v = 0; v < vertices; v++) {
-        assert_int_equal(nav_soup_add_vertex(soup, grain * rng_between(r, 0, range) + jitter * rng_unit(r),
-                                             0.4 * rng_between(r, 0, height), grain * rng_between(r, 0, range)), NAV_OK);
+        double x = grain * rng_between(r, 0, range) + jitter * rng_unit(r), z = grain * rng_between(r, 0, range);
+        assert_int_equal(nav_soup_add_vertex(soup, x, 0.4 * rng_between(r, 0, height), z), NAV_OK);
     }
     bool edges = rng_chance(r, 0.3);
     for (uint32_t p = 0; p < polygons; p++) {
@@ -217,14 +217,15 @@ static void test_out_of_memory_anywhere(void **state)
     nav_soup_init(&soup, NULL);
     assert_int_equal(poly_mesh_to_soup(&poly, &soup, true, 5), NAV_OK);
     uint32_t v = soup.vertex_count;
-    const double at[][2] = {{2000, 0}, {2000, 6}, {2002, 6}, {2002, 2}, {2006, 2}, {2006, 0}, {2005.9999, 1}, {2009, 0}, {2009, 1}};
+    const double at[][2] = {{2000, 0}, {2000, 6}, {2002, 6},      {2002, 2}, {2006, 2},
+                            {2006, 0}, {2005.9999, 1}, {2009, 0}, {2009, 1}};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         assert_int_equal(nav_soup_add_vertex(&soup, at[i][0], 0, at[i][1]), NAV_OK);
     }
     const uint32_t bent[6] = {v, v + 1, v + 2, v + 3, v + 4, v + 5}, side[4] = {v + 5, v + 6, v + 8, v + 7};
     assert_int_equal(nav_soup_add_polygon(&soup, bent, 6, 0, 0, NULL), NAV_OK);
     assert_int_equal(nav_soup_add_polygon(&soup, side, 4, 0, 0, NULL), NAV_OK);
-    nav_link link = {.id = "a", .start = {2001, 0, 1}, .end = {2008, 0, 0.5}, .radius = 1, .cost = -1, .bidirectional = true};
+    nav_link link = {.id = "a", .start = {2001, 0, 1}, .end = {2008, 0, 0.5}, .radius = 1, .bidirectional = true};
     assert_int_equal(nav_soup_add_link(&soup, &link), NAV_OK);
     uint32_t failures = 0;
     for (uint64_t n = 0;; n++) {

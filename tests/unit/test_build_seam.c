@@ -195,9 +195,9 @@ static void test_named_neighbour_in_part(void **state)
     for (int i = 0; i < 8; i++) {
         assert_int_equal(nav_soup_add_vertex(&soup, xz[i][0], 0, xz[i][1]), NAV_OK);
     }
-    const uint32_t w = NAV_EDGE_WALL, a[4] = {0, 1, 2, 3}, b[4] = {4, 5, 6, 7}, ae[4] = {w, w, 1, w}, be[4] = {0, w, w, w};
-    assert_int_equal(nav_soup_add_polygon(&soup, a, 4, 0, 1, ae), NAV_OK);
-    assert_int_equal(nav_soup_add_polygon(&soup, b, 4, 0, 1, be), NAV_OK);
+    const uint32_t w = NAV_EDGE_WALL, left[4] = {0, 1, 2, 3}, right[4] = {4, 5, 6, 7};
+    assert_int_equal(nav_soup_add_polygon(&soup, left, 4, 0, 1, (const uint32_t[]){w, w, 1, w}), NAV_OK);
+    assert_int_equal(nav_soup_add_polygon(&soup, right, 4, 0, 1, (const uint32_t[]){0, w, w, w}), NAV_OK);
     nav_mesh *mesh = build(&soup, true, 0, NULL);
     assert_int_equal(mesh->island_count, 1);
     assert_true(fabs(wall_length(mesh) - (40 + 28 - 8)) < 1e-9);

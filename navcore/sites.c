@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/// Sites within one edge.
-enum { MOST_ON_EDGE = 7 };
+/// Sites within one edge, between cells of one cost and of two.
+enum { MOST_ALIKE = 7, MOST_DIFFERING = 15 };
 
 /// How near an end of the path gets a site of its own on an edge, in distances between sites.
 static const double FOOT_REACH = 2;
@@ -180,8 +180,8 @@ static uint32_t site_count(const nav__sites *s, uint32_t cell, uint32_t other, n
     area = area2 < area ? area2 : area;
     nav__p2 d = nav__sub(b, a);
     double slim = nav__dot(d, d) / area;
-    double n = alike ? 3 + 0.5 * slim : 2 + slim;
-    return n < MOST_ON_EDGE ? (uint32_t)n : MOST_ON_EDGE;
+    double n = alike ? 3 + 0.5 * slim : 2 + 2 * slim, most = alike ? MOST_ALIKE : MOST_DIFFERING;
+    return (uint32_t)(n < most ? n : most);
 }
 
 /// Adds a site on an edge.

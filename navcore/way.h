@@ -39,6 +39,24 @@ bool nav__way_reserve(nav__way *way, uint32_t count);
 /// @return false when out of memory
 bool nav__way_improve(nav__way *way);
 
+/// Gains below this part of the cost are none.
+#define NAV__LEAST_GAIN 1e-10
+
+/// Replaces one point of the way by others.
+/// @return false when out of memory
+bool nav__way_splice(nav__way *way, uint32_t at, const nav__way_point *points, uint32_t count);
+
+/// Leads the way round the vertex that a point stands at, between two walked legs, on the side where that
+/// saves more (way_lead.c).
+/// @param gain  what is saved is added
+/// @return false when out of memory
+bool nav__way_leave_vertex(nav__way *way, uint32_t at, double *gain);
+
+/// Leads the leg to a point out of its cell and back into it where the cells outside cost less (way_lead.c).
+/// @param gain  what is saved is added
+/// @return false when out of memory
+bool nav__way_cut_through(nav__way *way, uint32_t at, double *gain);
+
 /// Moves all sliding points to where the way as a whole costs least (way_slide.c).
 /// @param least  gains below this are none
 /// @param gain   what is saved is added

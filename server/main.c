@@ -59,6 +59,7 @@ static void set_limits(srv_server *server)
     }
     server->limits.max_batch = (uint32_t)config->max_batch;
     server->limits.max_matrix = (uint32_t)config->max_matrix;
+    server->limits.max_matrix = (uint32_t)config->max_matrix;
     server->limits.max_nodes = (uint32_t)config->max_nodes;
     if (server->limits.inline_nodes > server->limits.max_nodes) {
         server->limits.inline_nodes = server->limits.max_nodes;

@@ -47,16 +47,18 @@ void nav__build_rides(nav__build *b, nav_mesh *m)
             nav__build_drop_link(b, link, starts ? "its end is not near the mesh" : "its start is not near the mesh");
             continue;
         }
-        nav__ride *ride = &rides[m->ride_count++];
-        *ride = (nav__ride){.link = i};
-        set_end(m, &start, ride->from, &ride->from_cell);
-        set_end(m, &end, ride->to, &ride->to_cell);
+        nav__ride ride = {.link = i};
+        set_end(m, &start, ride.from, &ride.from_cell);
+        set_end(m, &end, ride.to, &ride.to_cell);
+        if (memcmp(ride.from, ride.to, sizeof ride.from) == 0) {
+            nav__build_drop_link(b, link, "it ends where it starts");
+            continue;
+        }
+        rides[m->ride_count++] = ride;
         if (link->bidirectional) {
-            nav__ride back = {.link = i, .from_cell = ride->to_cell, .to_cell = ride->from_cell, .backwards = true};
-            for (int k = 0; k < 3; k++) {
-                back.from[k] = ride->to[k];
-                back.to[k] = ride->from[k];
-            }
+            nav__ride back = {.link = i, .from_cell = ride.to_cell, .to_cell = ride.from_cell, .backwards = true};
+            memcpy(back.from, ride.to, sizeof back.from);
+            memcpy(back.to, ride.from, sizeof back.to);
             rides[m->ride_count++] = back;
         }
     }

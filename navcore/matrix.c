@@ -3,8 +3,8 @@
 /// A shortest path bends at corners only, so that the lengths from one source to all targets are the
 /// lengths in the graph of corners with the source's and the targets' views added. The graph is made as
 /// it is needed: a corner's view is swept when the search first comes to it, and kept for later rows.
-/// With area costs, and where links may be ridden, there is no such graph: each pair is then a path of
-/// its own.
+/// With area costs, with links to ride, and where a filter closes cells (which cut corners into sectors),
+/// there is no such graph: each pair is then a path of its own.
 #include "nav_matrix.h"
 
 #include "alloc.h"
@@ -64,7 +64,7 @@ struct nav_matrix {
 
     sight *sights;
     uint32_t sight_count, sight_cap;
-    wall_ends *walls;    ///< [vertex_count] of corners; NULL where the filter closes cells
+    wall_ends *walls;    ///< [vertex_count] of corners
     view *views;         ///< [vertex_count]
     view *target_views;  ///< [target_count]
     uint32_t *watchers;  ///< [vertex_count + 1] by corner, first of its run in watcher_targets
@@ -133,9 +133,6 @@ static wall_ends ends_of(const nav_mesh *m, uint32_t vertex)
 /// walls lie to both sides of the line, the path could be pulled tight on either.
 static bool is_tangent(const nav_matrix *x, nav__p2 from, uint32_t vertex)
 {
-    if (!x->walls) {
-        return true;
-    }
     nav__p2 at = ground_of(x->mesh, vertex);
     const wall_ends *w = &x->walls[vertex];
     return nav__orient(from, at, w->first) <= 0 || nav__orient(from, at, w->last) >= 0;
@@ -187,7 +184,7 @@ static view look(nav_matrix *x, nav_query *query, nav__p2 from, uint32_t self, c
     return v;
 }
 
-/// The cells of a corner's fan that the filter passes.
+/// The cells of a corner's fan.
 static uint32_t fan_cells(nav_matrix *x, nav_query *query, uint32_t vertex, const uint32_t **cells)
 {
     const nav_mesh *m = x->mesh;
@@ -198,9 +195,7 @@ static uint32_t fan_cells(nav_matrix *x, nav_query *query, uint32_t vertex, cons
             x->failed = true;
             return 0;
         }
-        if (nav__passes(m, &x->snap.filter, m->edge_cell[e])) {
-            list[count++] = m->edge_cell[e];
-        }
+        list[count++] = m->edge_cell[e];
         e = m->edges[nav__edge_prev(m, e)].twin;
     } while (e != NAV_NONE && e != first);
     *cells = query->cells.data;
@@ -500,9 +495,7 @@ static bool has_costs(const nav_mesh *m, const nav_filter *f)
 static void prepare_graph(nav_matrix *x, nav_query *query)
 {
     uint32_t vertices = x->mesh->vertex_count;
-    if (nav__passes_all(x->mesh, &x->snap.filter)) {
-        x->walls = take(x, vertices, sizeof *x->walls);
-    }
+    x->walls = take(x, vertices, sizeof *x->walls);
     x->views = take(x, vertices, sizeof *x->views);
     x->watchers = take(x, (size_t)vertices + 1, sizeof *x->watchers);
     x->corners = take(x, vertices, sizeof *x->corners);
@@ -517,7 +510,7 @@ static void prepare_graph(nav_matrix *x, nav_query *query)
     for (uint32_t v = 0; v < vertices; v++) {
         x->views[v].first = NOT_SEEN_YET;
         uint32_t e = x->mesh->vertex_edge[v];
-        if (x->walls && (x->mesh->edges[e].vertex & NAV__CORNER)) {
+        if (x->mesh->edges[e].vertex & NAV__CORNER) {
             x->walls[v] = ends_of(x->mesh, v);
         }
     }
@@ -545,7 +538,7 @@ nav_status nav_matrix_create(nav_query *query, const nav_mesh *mesh, const nav_s
                       .target_count = target_count};
     bool found = find_places(x, query, sources, source_count, &x->sources) &&
                  find_places(x, query, targets, target_count, &x->targets);
-    x->pairwise = mesh->ride_count > 0 || has_costs(mesh, &snap->filter);
+    x->pairwise = mesh->ride_count > 0 || has_costs(mesh, &snap->filter) || !nav__passes_all(mesh, &snap->filter);
     if (found && !x->pairwise) {
         prepare_graph(x, query);
     }

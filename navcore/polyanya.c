@@ -205,7 +205,8 @@ static bool take_fresh(nav__intervals *st, nav__node *next)
     }
     for (uint32_t i = 0; i < st->fresh_count; i++) {
         const nav__fresh *n = &st->fresh[i];
-        if (finals && nav__is_among(st->s->goal, m->edge_cell[n->node.edge])) {
+        // Who is in the goal's cell goes straight to it, unless a ride further on is quicker.
+        if (finals && !st->cheap_rides && nav__is_among(st->s->goal, m->edge_cell[n->node.edge])) {
             continue;
         }
         double f = st->records[n->node.record].g + least(interval_bound(st, n), ride_bound(st, n->root));
@@ -238,7 +239,9 @@ static void land(nav__intervals *st, const nav__node *n)
     uint32_t v = m->vertex_count + n->edge;
     double g = st->records[n->record].g + nav__dist(nav__record_ground(st, n->record), ride_from(ride)) +
                nav__ride_cost(m, ride, st->s->filter);
-    uint32_t r = nav__reach(st, v, g) ? nav__add_record(st, g, v, v, n->record) : NAV_NONE;
+    // Only a shorter way counts: rides that cost nothing could go round for ever.
+    bool nearer = nav__known_length(st, v) > g && nav__reach(st, v, g);
+    uint32_t r = nearer ? nav__add_record(st, g, v, v, n->record) : NAV_NONE;
     if (r == NAV_NONE) {
         return;
     }

@@ -25,7 +25,7 @@ typedef struct view {
     uint32_t first, count;
 } view;
 
-enum { NOT_SEEN_YET = NAV_NONE };
+static const uint32_t NOT_SEEN_YET = NAV_NONE;
 
 /// The far ends of the two walls that meet in a corner: where its open fan begins and where it ends,
 /// anticlockwise.

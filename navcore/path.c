@@ -101,7 +101,7 @@ static bool is_weighted(const nav_mesh *m, const nav_filter *filter)
 
 static nav__stop end_stop(const nav_place *place, const nav__anchor *anchor)
 {
-    return (nav__stop){place->point, anchor->p, NAV_NONE, place->cell, NAV_NONE};
+    return (nav__stop){place->point, anchor->p, NAV_NONE, place->cell, NAV_NONE, 0};
 }
 
 /// Where a limit left the search.
@@ -154,8 +154,8 @@ static nav__search_result search_cheapest(path_job *job, const nav_place *goal, 
         return result;
     }
     nav__stop first = end_stop(&job->path->start, &job->start), last = end_stop(goal, &job->goal);
-    return nav__stops_from_steps(job->query, job->mesh, &first, result == NAV__FOUND ? &last : NULL, search.step_count,
-                                 stop_count)
+    return nav__stops_from_steps(job->query, job->mesh, &job->options->snap.filter, &first,
+                                 result == NAV__FOUND ? &last : NULL, search.step_count, stop_count)
                ? result
                : NAV__OUT_OF_MEMORY;
 }

@@ -94,8 +94,8 @@ bool nav__stops_from_corners(nav_query *query, const nav_mesh *m, const nav__sto
     return true;
 }
 
-bool nav__stops_from_steps(nav_query *query, const nav_mesh *m, const nav__stop *first, const nav__stop *last,
-                           uint32_t step_count, uint32_t *stop_count)
+bool nav__stops_from_steps(nav_query *query, const nav_mesh *m, const nav_filter *filter, const nav__stop *first,
+                           const nav__stop *last, uint32_t step_count, uint32_t *stop_count)
 {
     nav__stop *stops = nav__reserve(query, &query->stops, ((size_t)step_count + 1) * sizeof *stops);
     if (!stops) {
@@ -117,6 +117,8 @@ bool nav__stops_from_steps(nav_query *query, const nav_mesh *m, const nav__stop 
         } else if (last && i + 1 == step_count) {
             stop = *last;
         }
+        // Along the border of two areas the cheaper one counts: the search knows, a walk would not.
+        stop.unit_cost = step->ride == NAV_NONE ? filter->area_costs[m->cells[step->cell].area] : 0;
         if (step->ride != NAV_NONE || !prints_alike(stops[n - 1].point, stop.point)) {
             stops[n++] = stop;
         }
@@ -332,7 +334,7 @@ nav_status nav__stops_write(nav_query *query, const nav_mesh *m, const nav_path_
             }
         }
         path->length += leg;
-        path->cost += w.ground > 0 ? leg * (w.weighted / w.ground) : leg;
+        path->cost += leg * (to->unit_cost > 0 ? to->unit_cost : w.ground > 0 ? w.weighted / w.ground : 1);
     }
     path->points = query->points.data;
     path->polygons = query->polygons.data;

@@ -11,6 +11,7 @@ typedef struct nav__stop {
     uint32_t vertex;  ///< of a corner; NAV_NONE: see cell
     uint32_t cell;    ///< one that holds the place, where it is no corner
     uint32_t ride;    ///< the step from here to the next stop rides this ride; NAV_NONE: it walks
+    double unit_cost; ///< of the walk to here, per unit of length; 0: by the areas it crosses
 } nav__stop;
 
 /// Stops of the path that nav__polyanya left in query->corners, from `first` to `last`, into query->stops:
@@ -21,8 +22,8 @@ bool nav__stops_from_corners(nav_query *query, const nav_mesh *m, const nav__sto
 
 /// The same from the steps that nav__weighted_search left in query->steps.
 /// @param last  NULL: the last step, which a limit chose
-bool nav__stops_from_steps(nav_query *query, const nav_mesh *m, const nav__stop *first, const nav__stop *last,
-                           uint32_t step_count, uint32_t *stop_count);
+bool nav__stops_from_steps(nav_query *query, const nav_mesh *m, const nav_filter *filter, const nav__stop *first,
+                           const nav__stop *last, uint32_t step_count, uint32_t *stop_count);
 
 /// Cuts the stops where the path's 3D length reaches max_length (rides are not cut: the path ends before).
 /// @return true when it was cut

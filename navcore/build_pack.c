@@ -218,6 +218,37 @@ static void fill_cells(const nav__build *b, const nav__pack *p, nav_mesh *m)
     cells[b->live_cells] = (nav__cell){.first_edge = edge, .first_face = item_count};
 }
 
+static void note_height(nav_mesh *m, nav__cell *cell, uint32_t point)
+{
+    uint16_t y = nav__height_index(m, (double)m->points[3 * (size_t)point + 1]);
+    cell->low_y = y < cell->low_y ? y : cell->low_y;
+    cell->high_y = y > cell->high_y ? y : cell->high_y;
+}
+
+/// What point location asks a face's cell: the range of its heights, and whether a face may lie on others too.
+static void fill_cell_bounds(nav_mesh *m)
+{
+    nav__cell *cells = (nav__cell *)m->cells;
+    for (uint32_t c = 0; c < m->cell_count; c++) {
+        cells[c].low_y = UINT16_MAX;
+        for (uint32_t k = cells[c].first_face; k < cells[c + 1].first_face; k++) {
+            uint32_t other = m->faces[m->cell_faces[k]].cell;
+            if (other != c) {
+                cells[c].shares_face = cells[other].shares_face = 1;
+            }
+        }
+    }
+    for (uint32_t f = 0; f < m->face_count; f++) {
+        const nav__face *face = &m->faces[f];
+        for (uint32_t k = face->first_corner; k < face[1].first_corner; k++) {
+            note_height(m, &cells[face->cell], m->face_corners[k]);
+        }
+        for (uint32_t k = 3 * face->first_tri; k < 3 * face[1].first_tri; k++) {
+            note_height(m, &cells[face->cell], m->tris[k]);
+        }
+    }
+}
+
 static void fill_vertices(const nav__build *b, const nav__pack *p, nav_mesh *m)
 {
     float *xz = (float *)m->vertex_xz, *y = (float *)m->vertex_y;
@@ -251,6 +282,7 @@ nav_status nav__build_pack(nav__build *b, nav_mesh **out)
     }
     fill_surface(b, &p, m);
     fill_cells(b, &p, m);
+    fill_cell_bounds(m);
     fill_vertices(b, &p, m);
     *out = m;
     return NAV_OK;

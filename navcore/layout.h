@@ -47,8 +47,10 @@ typedef struct nav__cell {
     uint32_t tree_first, tree_last;
     uint32_t flags;
     uint8_t area;
-    uint8_t link_end; ///< a link begins or ends here: never counted as a dead end
-    uint8_t pad[6];
+    uint8_t link_end;    ///< a link begins or ends here: never counted as a dead end
+    uint8_t shares_face; ///< some face of its is listed by another cell too
+    uint8_t pad;
+    uint16_t low_y, high_y; ///< of the faces that name it, detail included, by nav__height_index
 } nav__cell;
 
 typedef struct nav__face {
@@ -127,6 +129,12 @@ static inline uint32_t nav__grid_index(double v, float least, float inverse, uin
 static inline uint16_t nav__bound_index(const nav_mesh *m, double v, float least)
 {
     return (uint16_t)nav__grid_index(v, least, m->bound_inverse, 65536);
+}
+
+/// Height y in the same unit, from the mesh's lowest.
+static inline uint16_t nav__height_index(const nav_mesh *m, double y)
+{
+    return nav__bound_index(m, y, m->min[1]);
 }
 
 static inline uint32_t nav__edge_next(const nav_mesh *m, uint32_t e)

@@ -127,12 +127,6 @@ bool nav__speaks_for_polygon(const nav__locator *s, uint32_t face, double distan
     return true;
 }
 
-/// Squared ground distance beyond which nothing counts less than the best so far, with a hair to spare.
-static double reach2(const nav__candidate *best)
-{
-    return best->counted * best->counted * (1 + 1e-12);
-}
-
 enum { REMEMBERED = 64 };
 
 /// Rings of grid cells round the position.
@@ -142,32 +136,63 @@ typedef struct rings {
     nav__grid_span span;       ///< the box's, or what of it can still count less than the best
     int64_t ci, cj;            ///< the position's cell, or the nearest to it
     double step;               ///< of the grid, as exactly as nav__grid_index has it
-    nav__window window;        ///< what lies beyond cannot count less than the best
+    double reach2;             ///< squared ground distance beyond which nothing counts less than the best
+    nav__window window;        ///< likewise
+    uint16_t low_y, high_y;    ///< likewise in height, by nav__height_index
     uint32_t seen[REMEMBERED]; ///< faces looked at, by their last bits: most are listed by several cells
 } rings;
 
-/// Ground rectangle of the box, cut to what can count less than the best.
+static inline double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+/// How far y lies above or below all of the mesh.
+static double height_gap(const nav_mesh *m, double y)
+{
+    double above = y - (double)m->max[1], below = (double)m->min[1] - y;
+    return above > 0 ? above : below > 0 ? below : 0;
+}
+
+/// The box, cut to what can count less than the best: an outline counts its 3D distance. With a hair to spare.
+/// @return false when there is nothing of the mesh in it
 static bool cover(rings *r)
 {
     const nav__locator *s = r->s;
-    double reach = sqrt(reach2(r->best)), dx = fmin(s->half_x, reach), dz = fmin(s->half_z, reach);
+    const nav_mesh *m = s->m;
+    double counted2 = r->best->counted * r->best->counted * (1 + 1e-12);
+    double tall = least(s->half_y, sqrt(counted2)) + s->slack, gap = height_gap(m, s->y) - s->slack;
+    r->reach2 = gap > 0 ? counted2 - gap * gap : counted2;
+    if (!(r->reach2 >= 0)) {
+        return false;
+    }
+    double reach = sqrt(r->reach2), dx = least(s->half_x, reach), dz = least(s->half_z, reach);
     nav__p2 low = {s->p.x - dx, s->p.z - dz}, high = {s->p.x + dx, s->p.z + dz};
-    r->window = nav__window_of(s->m, low, high);
-    return nav__grid_cover(s->m, low, high, &r->span);
+    r->window = nav__window_of(m, low, high);
+    r->low_y = nav__height_index(m, s->y - tall);
+    r->high_y = nav__height_index(m, s->y + tall);
+    return nav__grid_cover(m, low, high, &r->span);
+}
+
+static bool meets_heights(const rings *r, uint32_t face)
+{
+    const nav__cell *cell = &r->s->m->cells[r->s->m->faces[face].cell];
+    return cell->low_y <= r->high_y && cell->high_y >= r->low_y;
 }
 
 static void consider_outline(rings *r, uint32_t face)
 {
     const nav__locator *s = r->s;
     uint32_t *seen = &r->seen[face % REMEMBERED];
-    if (*seen == face || !nav__meets_window(s->m, face, &r->window) || !nav__takes_face(s, face)) {
+    if (*seen == face || !nav__meets_window(s->m, face, &r->window) || !meets_heights(r, face) ||
+        !nav__takes_face(s, face)) {
         return;
     }
     *seen = face;
     nav__p2 at;
-    double reach = reach2(r->best), d2 = nav__face_closest(s->m, face, s->p, reach, &at);
+    double d2 = nav__face_closest(s->m, face, s->p, r->reach2, &at);
     nav__candidate c;
-    bool beside = d2 > s->slack * s->slack && d2 <= reach;
+    bool beside = d2 > s->slack * s->slack && d2 <= r->reach2;
     if (beside && nav__judge(s, face, at, false, &c) && nav__is_better(&c, r->best) &&
         (s->plain || nav__speaks_for_polygon(s, face, d2))) {
         *r->best = c;
@@ -196,7 +221,7 @@ static void visit_grid_cell(rings *r, int64_t i, int64_t j)
     const nav_mesh *m = r->s->m;
     double dx = column_gap(r->s->p.x, (double)m->grid_x, r->step, m->grid_nx, i);
     double dz = column_gap(r->s->p.z, (double)m->grid_z, r->step, m->grid_nz, j);
-    if ((dx * dx + dz * dz) * (1 - 1e-9) > reach2(r->best)) {
+    if ((dx * dx + dz * dz) * (1 - 1e-9) > r->reach2) {
         return;
     }
     size_t g = (size_t)j * m->grid_nx + (size_t)i;
@@ -254,7 +279,7 @@ static void find_outline(const nav__locator *s, nav__candidate *best)
     for (int64_t k = 0;; k++) {
         visit_ring(&r, k);
         double gap = beyond_ring(&r, k);
-        if (gap == INFINITY || gap * gap > reach2(best)) {
+        if (gap == INFINITY || gap * gap > r.reach2) {
             return;
         }
     }

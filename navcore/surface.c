@@ -54,41 +54,11 @@ static double distance2(nav__p2 a, nav__p2 b)
 }
 
 /// Always from the lesser end, so that the faces on both sides of an edge find the same point.
-static nav__p2 closest_on_edge(nav__p2 a, nav__p2 b, nav__p2 p)
+nav__p2 nav__closest_on_edge(nav__p2 a, nav__p2 b, nav__p2 p)
 {
     bool forward = a.x < b.x || (a.x == b.x && a.z < b.z);
     nav__p2 from = forward ? a : b, to = forward ? b : a;
     return between(from, to, nearest_on_segment(from, to, p));
-}
-
-double nav__face_closest(const nav_mesh *m, uint32_t face, nav__p2 p, double reach2, nav__p2 *closest)
-{
-    uint32_t first = m->faces[face].first_corner, end = m->faces[face + 1].first_corner;
-    double best = INFINITY;
-    nav__p2 a = nav__face_corner(m, end - 1);
-    for (uint32_t k = first; k < end; k++) {
-        nav__p2 b = nav__face_corner(m, k);
-        double side = nav__orient(a, b, p);
-        // The nearest point of a convex outline lies on an edge that p is outside of.
-        if (side < 0) {
-            nav__p2 ab = nav__sub(b, a);
-            if (side * side > reach2 * nav__dot(ab, ab)) {
-                return INFINITY;
-            }
-            nav__p2 at = closest_on_edge(a, b, p);
-            double d = distance2(p, at);
-            if (d < best) {
-                best = d;
-                *closest = at;
-            }
-        }
-        a = b;
-    }
-    if (best == INFINITY) {
-        *closest = p;
-        return 0;
-    }
-    return best;
 }
 
 // ---- heights ---------------------------------------------------------------------------------------
@@ -218,8 +188,8 @@ uint32_t nav__face_cells(const nav_mesh *m, uint32_t face, uint32_t cells[NAV__F
 {
     uint32_t count = 1;
     cells[0] = m->faces[face].cell;
-    // The pieces of a cut cell lie side by side. A mesh without cuts need not be asked.
-    bool cut = m->cell_face_count > m->face_count;
+    // The pieces of a cut cell lie side by side. A cell that was not cut need not be asked.
+    bool cut = m->cells[cells[0]].shares_face;
     for (uint32_t at = 0; cut && at < count; at++) {
         for (uint32_t e = m->cells[cells[at]].first_edge; e < m->cells[cells[at] + 1].first_edge; e++) {
             uint32_t twin = m->edges[e].twin, next = twin == NAV_NONE ? NAV_NONE : m->edge_cell[twin];
@@ -255,7 +225,7 @@ static double outside_by(const nav_mesh *m, uint32_t cell, nav__p2 p)
 uint32_t nav__face_cell_at(const nav_mesh *m, uint32_t face, nav__p2 p)
 {
     uint32_t first = m->faces[face].cell;
-    if (m->cell_face_count == m->face_count || nav__cell_holds(m, first, p)) {
+    if (!m->cells[first].shares_face || nav__cell_holds(m, first, p)) {
         return first;
     }
     uint32_t cells[NAV__FACE_CELLS], count = nav__face_cells(m, face, cells), best = first;

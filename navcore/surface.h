@@ -49,10 +49,41 @@ uint32_t nav__face_cells(const nav_mesh *m, uint32_t face, uint32_t cells[NAV__F
 /// Of the cells that a face lies on, the one that holds p, or comes nearest to holding it.
 uint32_t nav__face_cell_at(const nav_mesh *m, uint32_t face, nav__p2 p);
 
+/// The point of edge a -> b nearest to p; the same to the last bit for b -> a.
+nav__p2 nav__closest_on_edge(nav__p2 a, nav__p2 b, nav__p2 p);
+
 /// The point of the closed face nearest to p on the ground; two faces with a common edge agree to the last bit.
 /// @param reach2  squared distance beyond which nobody cares: a face with an edge that p is further outside of
 ///                is done with at once
 /// @return the squared distance, 0 and p itself when the face holds p; INFINITY when it is surely beyond reach
-double nav__face_closest(const nav_mesh *m, uint32_t face, nav__p2 p, double reach2, nav__p2 *closest);
+static inline double nav__face_closest(const nav_mesh *m, uint32_t face, nav__p2 p, double reach2, nav__p2 *closest)
+{
+    uint32_t first = m->faces[face].first_corner, end = m->faces[face + 1].first_corner;
+    double best = INFINITY;
+    nav__p2 a = nav__face_corner(m, end - 1);
+    for (uint32_t k = first; k < end; k++) {
+        nav__p2 b = nav__face_corner(m, k);
+        double side = nav__orient(a, b, p);
+        // The nearest point of a convex outline lies on an edge that p is outside of.
+        if (side < 0) {
+            nav__p2 ab = nav__sub(b, a);
+            if (side * side > reach2 * nav__dot(ab, ab)) {
+                return INFINITY;
+            }
+            nav__p2 at = nav__closest_on_edge(a, b, p), gap = nav__sub(p, at);
+            double d = nav__dot(gap, gap);
+            if (d < best) {
+                best = d;
+                *closest = at;
+            }
+        }
+        a = b;
+    }
+    if (best == INFINITY) {
+        *closest = p;
+        return 0;
+    }
+    return best;
+}
 
 #endif

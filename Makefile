@@ -48,7 +48,7 @@ FORMATTED := $(wildcard $(foreach d,navcore api server tests/*,$(d)/*.c $(d)/*.h
 
 .DEFAULT_GOAL := all
 .PRECIOUS: $(BUILD)/%.o
-.PHONY: all run test unit unit-programs http conformance bench load san format lint help clean deps deps-run
+.PHONY: all run test unit unit-programs http conformance bench load san format lint help clean deps deps-run deps-node
 
 ## build build/navd (SAN=address|thread: build/san-.../navd)
 all: $(BUILD)/navd
@@ -56,6 +56,7 @@ all: $(BUILD)/navd
 -include api/api.mk
 -include tests/generate/generate.mk
 -include tests/bench/bench.mk
+-include tests/fuzz/fuzz.mk
 
 $(BUILD)/navd: $(BUILD)/server/main.o $(BUILD)/libserver.a $(BUILD)/libapi.a $(BUILD)/libnavcore.a
 	$(CXX) $(LDFLAGS_ALL) -o $@ $^ $(SERVER_LIBS) $(API_LIBS) -lpthread -lm
@@ -148,6 +149,10 @@ deps: PACKAGES = $(PACKAGES_RUN) $(PACKAGES_TEST)
 deps-run: PACKAGES = $(PACKAGES_RUN)
 deps deps-run:
 	@.ci/deps $(PACKAGES)
+# Node comes in more ways than Debian's packages.
+deps: deps-node
+deps-node:
+	@command -v npm >/dev/null || .ci/deps nodejs npm
 
 ## this list
 help:

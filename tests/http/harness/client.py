@@ -1,7 +1,10 @@
 """An HTTP/1.1 client on a bare socket, so that tests see every byte and decide when to send it."""
+import collections
 import json
+import os
 import select
 import socket
+import threading
 import time
 
 
@@ -44,6 +47,35 @@ def message(method, path, body=None, headers=()):
     return "\r\n".join(lines + ["", ""]).encode() + (body or b"")
 
 
+class Recorder:
+    """Writes exchanges for tests/openapi to the file that TEST_RECORD names: some of each kind, without the
+    bodies that are very long."""
+
+    EACH, LONGEST = 300, 200000
+
+    def __init__(self, path):
+        self.path, self.lock, self.counts = path, threading.Lock(), collections.Counter()
+
+    def add(self, method, target, sent, answer):
+        kind = (method, target.split("?")[0], answer.status)
+        with self.lock:
+            self.counts[kind] += 1
+            if not self.path or self.counts[kind] > self.EACH:
+                return
+            entry = {"method": method, "target": target, "status": answer.status}
+            if "content-type" in answer.headers:
+                entry["type"] = answer.headers["content-type"]
+            if sent is not None and len(sent) <= self.LONGEST:
+                entry["sent"] = sent.decode("utf-8", "replace")
+            if 0 < len(answer.body) <= self.LONGEST and "content-encoding" not in answer.headers:
+                entry["body"] = answer.body.decode("utf-8", "replace")
+            with open(self.path, "a") as f:
+                f.write(json.dumps(entry) + "\n")
+
+
+RECORDER = Recorder(os.environ.get("TEST_RECORD"))
+
+
 class Connection:
     """One keep-alive connection. Not for several threads at once."""
 
@@ -75,8 +107,11 @@ class Connection:
             pass
 
     def request(self, method, path, body=None, headers=()):
-        self.send(message(method, path, body, headers))
-        return self.answer(method)
+        data = message(method, path, body, headers)
+        self.send(data)
+        answer = self.answer(method)
+        RECORDER.add(method, path, data.split(b"\r\n\r\n", 1)[1] if body is not None else None, answer)
+        return answer
 
     def answer(self, method="GET"):
         """Reads the next whole answer; raises Dropped."""

@@ -73,3 +73,18 @@ def zigzag(doors):
         boxes += [(3 * i, 0, 3 * i + 2, 10), (3 * i + 2, side, 3 * i + 3, side + 1)]
     boxes.append((3 * doors, 0, 3 * doors + 2, 10))
     return polygons(*rectangles(boxes))
+
+
+def showcase():
+    """Something of everything: `bend` with mud in its passage, a ledge beyond a jump, a floor above the left room.
+
+    Polygons 0 left, 1 passage (area 1, flag 2), 2 right, 3 ledge (x 12..14), 4 upper floor (height 3).
+    """
+    ground, faces = rectangles([(0, 0, 4, 10), (4, 6, 6, 10), (6, 0, 10, 10), (12, 0, 14, 4)])
+    upper, above = rectangles([(0, 0, 4, 4)], 3.0)
+    return polygons(ground + upper, faces + [[i + len(ground) for i in f] for f in above], areas=[0, 1, 0, 0, 0],
+                    flags=[1, 2, 1, 1, 1], links=[{"id": "jump", "start": [9.5, 0, 2], "end": [12.5, 0, 2], "kind": "jump"}])
+
+
+SHOWCASE_SIDECAR = json.dumps({"areas": {"ground": {"id": 0}, "mud": {"id": 1}}, "flags": {"walk": 0, "swim": 1},
+                               "filters": {"dry": {"exclude": ["swim"]}, "slow": {"costs": {"mud": 3}}}}).encode()

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "api_check.h"
-#include "route.h"
 
 static fake_host fake;
 
@@ -376,50 +375,6 @@ static void test_service(void **state)
     api_buffer_free(&response.body);
 }
 
-static const char *const method_names[] = {"get", "post", "put", "delete"};
-static const api_method methods[] = {API_GET, API_POST, API_PUT, API_DELETE};
-
-/// "/v1/meshes/{m}/path" as the description writes it.
-static void described_path(char *out, size_t size, const char *pattern)
-{
-    const char *id = strstr(pattern, "{m}");
-    if (id) {
-        snprintf(out, size, "%.*s{mesh}%s", (int)(id - pattern), pattern, id + 3);
-    } else {
-        snprintf(out, size, "%s", pattern);
-    }
-}
-
-/// The description tells of every route and method, and of no other.
-static void test_openapi_matches_routes(void **state)
-{
-    (void)state;
-    cJSON *openapi = api_check_json(&fake, API_GET, "/openapi.json", NULL);
-    assert_string_equal(text_at(openapi, "openapi"), "3.1.0");
-    const cJSON *paths = api_check_at(openapi, "paths");
-    int routes = 0;
-    for (const api_route *route; (route = api_route_at((size_t)routes)); routes++) {
-        char path[96];
-        described_path(path, sizeof path, route->pattern);
-        const cJSON *described = cJSON_GetObjectItemCaseSensitive(paths, path);
-        if (!described) {
-            fail_msg("openapi.json does not tell of %s", path);
-        }
-        for (int k = 0; k < 4; k++) {
-            bool there = api_route_handler(route, methods[k]) != NULL;
-            if (there != (cJSON_GetObjectItemCaseSensitive(described, method_names[k]) != NULL)) {
-                fail_msg("openapi.json and the routes differ on %s %s", method_names[k], path);
-            }
-            bool allowed = false;
-            static const char *const words[] = {"GET", "POST", "PUT", "DELETE"};
-            allowed = strstr(api_route_allow(route), words[k]) != NULL;
-            assert_true(there == allowed);
-        }
-    }
-    assert_int_equal(cJSON_GetArraySize(paths), routes);
-    cJSON_Delete(openapi);
-}
-
 /// Every "$ref" leads somewhere.
 static void check_references(const cJSON *root, const cJSON *value)
 {
@@ -459,7 +414,6 @@ int main(void)
         MESH_TEST(test_if_match),
         MESH_TEST(test_reload_and_delete),
         MESH_TEST(test_service),
-        MESH_TEST(test_openapi_matches_routes),
         MESH_TEST(test_openapi_references),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,6 +36,22 @@ static side side_of_cell(const nav_mesh *m, uint32_t cell, nav__p2 p)
     return found;
 }
 
+/// Does p lie surely inside the cell, and not within rounding of a vertex? Mostly it does, and there is no more to do.
+static bool is_well_inside(const nav_mesh *m, uint32_t cell, nav__p2 p)
+{
+    uint32_t first = m->cells[cell].first_edge, end = m->cells[cell + 1].first_edge;
+    nav__p2 a = nav__edge_from(m, end - 1);
+    bool inside = true;
+    for (uint32_t e = first; e < end; e++) {
+        nav__p2 b = nav__edge_from(m, e), ab = nav__sub(b, a), ap = nav__sub(p, a);
+        double l = ab.x * ap.z, r = ab.z * ap.x; // as in nav__orient
+        inside &= l - r > NAV__ORIENT_BOUND * (fabs(l) + fabs(r));
+        inside &= (fabs(ap.x) > m->rounding) | (fabs(ap.z) > m->rounding);
+        a = b;
+    }
+    return inside;
+}
+
 /// The cell's vertex that p stands on within rounding, else p. Sectors that only touch in a vertex must all
 /// be open to who stands there, and a position far from zero seldom hits a vertex exactly.
 static nav__p2 onto_vertex(const nav_mesh *m, uint32_t cell, nav__p2 p)
@@ -142,8 +158,14 @@ static void add_touching(const nav_mesh *m, double height, const nav_filter *fil
 
 void nav__anchor_make(const nav_mesh *m, const nav_place *place, const nav_filter *filter, nav__anchor *anchor)
 {
-    anchor->p = onto_vertex(m, place->cell, nav__ground(m, place->point));
+    anchor->p = nav__ground(m, place->point);
     anchor->count = 0;
+    if (is_well_inside(m, place->cell, anchor->p)) {
+        anchor->cells[0] = place->cell;
+        anchor->count = nav__passes(m, filter, place->cell);
+        return;
+    }
+    anchor->p = onto_vertex(m, place->cell, anchor->p);
     side where = side_of_cell(m, place->cell, anchor->p);
     if (where == OUTSIDE) {
         anchor->p = move_inside(m, place->cell, anchor->p);

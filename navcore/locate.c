@@ -151,7 +151,8 @@ static inline double least(double a, double b)
 static double height_gap(const nav_mesh *m, double y)
 {
     double above = y - (double)m->max[1], below = (double)m->min[1] - y;
-    return above > 0 ? above : below > 0 ? below : 0;
+    double gap = above > below ? above : below;
+    return gap > 0 ? gap : 0;
 }
 
 /// The box, cut to what can count less than the best: an outline counts its 3D distance. With a hair to spare.
@@ -177,7 +178,7 @@ static bool cover(rings *r)
 static bool meets_heights(const rings *r, uint32_t face)
 {
     const nav__cell *cell = &r->s->m->cells[r->s->m->faces[face].cell];
-    return cell->low_y <= r->high_y && cell->high_y >= r->low_y;
+    return (cell->low_y <= r->high_y) & (cell->high_y >= r->low_y);
 }
 
 static void consider_outline(rings *r, uint32_t face)

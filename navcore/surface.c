@@ -54,11 +54,41 @@ static double distance2(nav__p2 a, nav__p2 b)
 }
 
 /// Always from the lesser end, so that the faces on both sides of an edge find the same point.
-nav__p2 nav__closest_on_edge(nav__p2 a, nav__p2 b, nav__p2 p)
+static nav__p2 closest_on_edge(nav__p2 a, nav__p2 b, nav__p2 p)
 {
     bool forward = a.x < b.x || (a.x == b.x && a.z < b.z);
     nav__p2 from = forward ? a : b, to = forward ? b : a;
     return between(from, to, nearest_on_segment(from, to, p));
+}
+
+double nav__outline_closest(const nav_mesh *m, uint32_t face, nav__p2 p, double reach2, nav__p2 *closest)
+{
+    uint32_t first = m->faces[face].first_corner, end = m->faces[face + 1].first_corner;
+    double best = INFINITY;
+    nav__p2 a = nav__face_corner(m, end - 1);
+    for (uint32_t k = first; k < end; k++) {
+        nav__p2 b = nav__face_corner(m, k);
+        double side = nav__orient(a, b, p);
+        // The nearest point of a convex outline lies on an edge that p is outside of.
+        if (side < 0) {
+            nav__p2 ab = nav__sub(b, a);
+            if (side * side > reach2 * nav__dot(ab, ab)) {
+                return INFINITY;
+            }
+            nav__p2 at = closest_on_edge(a, b, p);
+            double d = distance2(p, at);
+            if (d < best) {
+                best = d;
+                *closest = at;
+            }
+        }
+        a = b;
+    }
+    if (best == INFINITY) {
+        *closest = p;
+        return 0;
+    }
+    return best;
 }
 
 // ---- heights ---------------------------------------------------------------------------------------
@@ -83,7 +113,7 @@ static inline bool height_in_triangle(const float *a, const float *b, const floa
     nav__p2 o = ground_of(a), ab = nav__sub(ground_of(b), o), ac = nav__sub(ground_of(c), o), ap = nav__sub(p, o);
     double all = nav__cross(ab, ac), least = -BESIDE * all;
     double wb = nav__cross(ap, ac), wc = nav__cross(ab, ap);
-    if (wb < least || wc < least || all - wb - wc < least || !(all > 0)) {
+    if ((wb < least) | (wc < least) | (all - wb - wc < least) | !(all > 0)) {
         return false;
     }
     double ya = (double)a[1], yb = (double)b[1], yc = (double)c[1];
@@ -126,7 +156,11 @@ typedef struct nearest_edge {
 
 static void try_edge(nearest_edge *best, const float *from, const float *to, nav__p2 p)
 {
-    nav__p2 a = ground_of(from), b = ground_of(to);
+    nav__p2 a = ground_of(from), b = ground_of(to), ab = nav__sub(b, a);
+    double side = nav__cross(ab, nav__sub(p, a));
+    if (side * side > best->distance2 * nav__dot(ab, ab) * (1 + 1e-9)) {
+        return; // the edge's line is further away
+    }
     double t = nearest_on_segment(a, b, p), d = distance2(p, between(a, b, t));
     if (d < best->distance2) {
         *best = (nearest_edge){d, (double)from[1] + t * ((double)to[1] - (double)from[1])};

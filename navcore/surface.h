@@ -27,10 +27,11 @@ static inline nav__window nav__window_of(const nav_mesh *m, nav__p2 low, nav__p2
 }
 
 /// May the face have a point in the window? Most of the faces near a position are told apart by this alone.
+/// (Without branches: where a position lies, no processor foresees.)
 static inline bool nav__meets_window(const nav_mesh *m, uint32_t face, const nav__window *w)
 {
     const nav__face *f = &m->faces[face];
-    return f->low_x <= w->high_x && f->high_x >= w->low_x && f->low_z <= w->high_z && f->high_z >= w->low_z;
+    return (f->low_x <= w->high_x) & (f->high_x >= w->low_x) & (f->low_z <= w->high_z) & (f->high_z >= w->low_z);
 }
 
 static inline nav__p2 nav__face_corner(const nav_mesh *m, uint32_t k)
@@ -49,8 +50,8 @@ uint32_t nav__face_cells(const nav_mesh *m, uint32_t face, uint32_t cells[NAV__F
 /// Of the cells that a face lies on, the one that holds p, or comes nearest to holding it.
 uint32_t nav__face_cell_at(const nav_mesh *m, uint32_t face, nav__p2 p);
 
-/// The point of edge a -> b nearest to p; the same to the last bit for b -> a.
-nav__p2 nav__closest_on_edge(nav__p2 a, nav__p2 b, nav__p2 p);
+/// nav__face_closest for a position on the face's outline, or beside it within reach.
+double nav__outline_closest(const nav_mesh *m, uint32_t face, nav__p2 p, double reach2, nav__p2 *closest);
 
 /// The point of the closed face nearest to p on the ground; two faces with a common edge agree to the last bit.
 /// @param reach2  squared distance beyond which nobody cares: a face with an edge that p is further outside of
@@ -59,31 +60,20 @@ nav__p2 nav__closest_on_edge(nav__p2 a, nav__p2 b, nav__p2 p);
 static inline double nav__face_closest(const nav_mesh *m, uint32_t face, nav__p2 p, double reach2, nav__p2 *closest)
 {
     uint32_t first = m->faces[face].first_corner, end = m->faces[face + 1].first_corner;
-    double best = INFINITY;
     nav__p2 a = nav__face_corner(m, end - 1);
-    for (uint32_t k = first; k < end; k++) {
-        nav__p2 b = nav__face_corner(m, k);
-        double side = nav__orient(a, b, p);
-        // The nearest point of a convex outline lies on an edge that p is outside of.
-        if (side < 0) {
-            nav__p2 ab = nav__sub(b, a);
-            if (side * side > reach2 * nav__dot(ab, ab)) {
-                return INFINITY;
-            }
-            nav__p2 at = nav__closest_on_edge(a, b, p), gap = nav__sub(p, at);
-            double d = nav__dot(gap, gap);
-            if (d < best) {
-                best = d;
-                *closest = at;
-            }
-        }
+    bool inside = true, beyond = false;
+    for (uint32_t k = first; k < end; k++) { // to the end in any case: leaving early is foreseen wrongly too often
+        nav__p2 b = nav__face_corner(m, k), ab = nav__sub(b, a), ap = nav__sub(p, a);
+        double l = ab.x * ap.z, r = ab.z * ap.x, side = l - r, doubt = NAV__ORIENT_BOUND * (fabs(l) + fabs(r));
+        inside &= side > doubt;
+        beyond |= (side < -doubt) & (side * side > reach2 * nav__dot(ab, ab));
         a = b;
     }
-    if (best == INFINITY) {
+    if (inside) {
         *closest = p;
         return 0;
     }
-    return best;
+    return beyond ? INFINITY : nav__outline_closest(m, face, p, reach2, closest);
 }
 
 #endif

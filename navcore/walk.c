@@ -17,6 +17,7 @@ typedef struct walk {
 /// Where the ray leaves a cell.
 typedef struct way_out {
     uint32_t edge; ///< through its middle; or, with `at_vertex`, through the vertex it starts from
+    uint32_t next; ///< the cell's half-edge after it
     bool at_vertex;
 } way_out;
 
@@ -57,10 +58,10 @@ static way_out find_exit_from(const walk *w, uint32_t cell, uint32_t e)
         uint32_t next = right + 1 == end ? first : right + 1;
         double s = side(w, nav__edge_from(m, next));
         if (s > 0 || next == e) {
-            return (way_out){right, false};
+            return (way_out){right, next, false};
         }
         if (s == 0) {
-            return (way_out){next, true};
+            return (way_out){next, next + 1 == end ? first : next + 1, true};
         }
         right = next;
     }
@@ -79,12 +80,12 @@ static bool find_exit(const walk *w, uint32_t cell, way_out *out)
         nav__p2 v = nav__edge_from(m, e);
         double s = side(w, v);
         if (before < 0 && s > 0) {
-            *out = (way_out){e == first ? end - 1 : e - 1, false};
+            *out = (way_out){e == first ? end - 1 : e - 1, e, false};
             return true;
         }
         if (s == 0 && (!found || is_ahead(w, furthest, v))) {
             furthest = v;
-            *out = (way_out){e, true};
+            *out = (way_out){e, e + 1 == end ? first : e + 1, true};
             found = true;
         }
         before = s;
@@ -99,7 +100,7 @@ static bool ends_before(const walk *w, way_out out)
     if (out.at_vertex) {
         return !is_ahead(w, a, w->end);
     }
-    return nav__orient(a, nav__edge_from(w->m, nav__edge_next(w->m, out.edge)), w->end) >= 0;
+    return nav__orient(a, nav__edge_from(w->m, out.next), w->end) >= 0;
 }
 
 // ---- vertices --------------------------------------------------------------------------------------
@@ -166,17 +167,17 @@ static nav__p2 inward_normal(const nav_mesh *m, uint32_t e)
     return length > 0 ? (nav__p2){-d.z / length, d.x / length} : (nav__p2){0, 0};
 }
 
-/// The point in which the ray crosses a half-edge.
-static nav__p2 crossing_point(const walk *w, uint32_t e)
+/// The point in which the ray crosses the half-edge it leaves by.
+static nav__p2 crossing_point(const walk *w, way_out out)
 {
-    nav__p2 a = nav__edge_from(w->m, e), b = nav__edge_from(w->m, nav__edge_next(w->m, e));
+    nav__p2 a = nav__edge_from(w->m, out.edge), b = nav__edge_from(w->m, out.next);
     double sa = side(w, a), sb = side(w, b), t = sa / (sa - sb);
     return (nav__p2){a.x + t * (b.x - a.x), a.z + t * (b.z - a.z)};
 }
 
 static nav__p2 exit_point(const walk *w, way_out out)
 {
-    return out.at_vertex ? nav__edge_from(w->m, out.edge) : crossing_point(w, out.edge);
+    return out.at_vertex ? nav__edge_from(w->m, out.edge) : crossing_point(w, out);
 }
 
 /// Stopped by a wall, or at a vertex by whichever of two faces the start more squarely. (Where no wall is
@@ -232,7 +233,7 @@ static bool note_cell(trace *tr, uint32_t cell, nav__p2 to, bool last)
 static bool walk_from(const walk *w, uint32_t cell, trace *tr, nav__walk_end *end)
 {
     const nav_mesh *m = w->m;
-    way_out out = {NAV_NONE, false};
+    way_out out = {NAV_NONE, NAV_NONE, false};
     bool known = find_exit(w, cell, &out);
     // Each step leaves a cell for good; the bound is for meshes whose floors are not what they claim.
     for (uint32_t steps = 0; known && steps <= m->edge_count; steps++) {

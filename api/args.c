@@ -41,7 +41,7 @@ static void set_defaults(api_args *args, const api_args_rules *rules)
     args->max_nodes = rules->limits->max_nodes;
     args->max_length = 0;
     args->max_distance = args->max_cost = INFINITY;
-    args->limit = 0;
+    args->limit = args->explain = 0;
     args->seed = 0;
     args->precision = -1;
     args->partial = true;
@@ -174,9 +174,9 @@ bool api_args_check(const api_args_rules *rules, const cJSON *defaults, const ap
     api_args args = {0};
     set_defaults(&args, rules);
     api_reader r = {.args = &args, .rules = rules, .place = place};
-    bool good = cJSON_IsObject(defaults) ? read_members(&r, defaults, NULL)
-                                         : api_place_fail(place, "", "`defaults` must be an object, not %s",
-                                                          api_json_kind(defaults));
+    bool good = cJSON_IsObject(defaults)
+                    ? read_members(&r, defaults, NULL)
+                    : api_place_fail(place, "", "`defaults` must be an object, not %s", api_json_kind(defaults));
     api_args_deinit(&args);
     return good;
 }

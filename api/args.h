@@ -7,8 +7,9 @@
 #include "json_out.h"
 #include "nav_query.h"
 
-#define API_COUNT_MAX 64       ///< largest `count` of nearest
-#define API_RANDOM_MAX 10000   ///< largest `count` of random
+#define API_COUNT_MAX 64      ///< largest `count` of nearest
+#define API_RANDOM_MAX 10000  ///< largest `count` of random
+#define API_EXPLAIN_MAX 10000 ///< largest `explain` of path
 
 /// One bit each, in the order of the table in args_members.c.
 typedef enum api_arg {
@@ -40,7 +41,8 @@ typedef enum api_arg {
     API_ARG_ORIGIN = 1u << 25,
     API_ARG_DIRECTION = 1u << 26,
     API_ARG_SOURCES = 1u << 27,
-    API_ARG_TARGETS = 1u << 28
+    API_ARG_TARGETS = 1u << 28,
+    API_ARG_EXPLAIN = 1u << 29
 } api_arg;
 
 /// What every query takes.
@@ -68,11 +70,12 @@ typedef struct api_args {
     uint32_t timeout_ms;
     uint32_t count;
     uint32_t max_nodes;
-    uint32_t limit;    ///< 0: none
+    uint32_t limit;   ///< 0: none
+    uint32_t explain; ///< search nodes to tell of; 0: none
     uint64_t seed;
-    double max_length; ///< 0: no limit
+    double max_length;             ///< 0: no limit
     double max_distance, max_cost; ///< infinite: no limit
-    int precision;     ///< negative: shortest
+    int precision;                 ///< negative: shortest
     bool partial, corridor, surface;
     bool geojson;
     bool objects;    ///< positions came as objects, or `vectors` says so

@@ -24,7 +24,8 @@ static int axis_of(const char *name)
     return name[0] >= 'x' && name[0] <= 'z' && !name[1] ? name[0] - 'x' : 3;
 }
 
-static bool read_position_object(const api_reader *r, const cJSON *value, const char *pointer, int dimensions, double *to)
+static bool read_position_object(const api_reader *r, const cJSON *value, const char *pointer, int dimensions,
+                                 double *to)
 {
     unsigned seen = 0;
     for (const cJSON *child = value->child; child; child = child->next) {
@@ -49,7 +50,8 @@ static bool read_position_object(const api_reader *r, const cJSON *value, const 
     return true;
 }
 
-static bool read_position_array(const api_reader *r, const cJSON *value, const char *pointer, int dimensions, double *to)
+static bool read_position_array(const api_reader *r, const cJSON *value, const char *pointer, int dimensions,
+                                double *to)
 {
     int count = 0;
     for (const cJSON *child = value->child; child; child = child->next) {
@@ -214,8 +216,8 @@ static bool read_snap(api_reader *r, const cJSON *value, const char *pointer)
     return true;
 }
 
-static bool read_choice(const api_reader *r, const cJSON *value, const char *pointer, const char *const *choices, int count,
-                        int *choice)
+static bool read_choice(const api_reader *r, const cJSON *value, const char *pointer, const char *const *choices,
+                        int count, int *choice)
 {
     char list[96] = "";
     for (int i = 0; i < count; i++) {
@@ -269,7 +271,8 @@ static bool read_radius(api_reader *r, const cJSON *value, const char *pointer)
 }
 
 /// A whole number in [low, high].
-static bool read_whole(const api_reader *r, const cJSON *value, const char *pointer, double low, double high, double *out)
+static bool read_whole(const api_reader *r, const cJSON *value, const char *pointer, double low, double high,
+                       double *out)
 {
     if (!api_json_finite(value) || value->valuedouble < low || value->valuedouble > high ||
         value->valuedouble != floor(value->valuedouble)) {
@@ -397,6 +400,16 @@ static bool read_limit(api_reader *r, const cJSON *value, const char *pointer)
     return true;
 }
 
+static bool read_explain(api_reader *r, const cJSON *value, const char *pointer)
+{
+    double nodes = 0;
+    if (!read_whole(r, value, pointer, 0, API_EXPLAIN_MAX, &nodes)) {
+        return false;
+    }
+    r->args->explain = (uint32_t)nodes;
+    return true;
+}
+
 /// Up to 2^53 - 1, which is what JSON's numbers carry exactly everywhere.
 static bool read_seed(api_reader *r, const cJSON *value, const char *pointer)
 {
@@ -449,6 +462,7 @@ static const api_member members[] = {
     {"/direction", API_ARG_DIRECTION, read_direction, offsetof(api_args, direction), API_FORM_POSITION},
     {"/sources", API_ARG_SOURCES, read_positions, offsetof(api_args, sources), API_FORM_POSITIONS},
     {"/targets", API_ARG_TARGETS, read_positions, offsetof(api_args, targets), API_FORM_POSITIONS},
+    {"/explain", API_ARG_EXPLAIN, read_explain, 0, API_FORM_NUMBER},
 };
 enum { MEMBER_COUNT = sizeof members / sizeof *members };
 

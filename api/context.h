@@ -42,13 +42,13 @@ struct api_task {
     cJSON *question;      ///< NULL: none; of a batch, its members but for the queries
     api_buffer body;      ///< the answer so far
     uint64_t deadline_ns;
-    bool from_query;      ///< the question came as a query string,
+    bool from_query;        ///< the question came as a query string,
     bool from_query_filter; ///< with a filter of its own (api_place.query_filter)
-    uint32_t phase, next; ///< where the next chunk goes on
-    api_stream text;      ///< of a batch's body, before the next of its queries
-    api_stream_list list; ///< those queries
-    uint32_t count;       ///< of them all
-    void *work;           ///< of a query that is answered in chunks, freed by free_work; NULL: none
+    uint32_t phase, next;   ///< where the next chunk goes on
+    api_stream text;        ///< of a batch's body, before the next of its queries
+    api_stream_list list;   ///< those queries
+    uint32_t count;         ///< of them all
+    void *work;             ///< of a query that is answered in chunks, freed by free_work; NULL: none
     void (*free_work)(void *work);
 };
 

@@ -281,8 +281,9 @@ static const struct member {
     const char *name;
     bool (*read)(api_settings *s, const cJSON *value, const api_place *place);
 } members[] = {
-    {"frame", read_frame},       {"weld", read_weld},   {"agent", read_agent},
-    {"snap", read_snap},         {"areas", read_areas}, {"flags", read_flags},
+    {"frame", read_frame},       {"weld", read_weld},
+    {"agent", read_agent},       {"snap", read_snap},
+    {"areas", read_areas},       {"flags", read_flags},
     {"links", read_links},       {"node", refuse_node},
     {"filters", read_filters},   {"default_filter", read_default_filter},
     {"regions", refuse_regions},

@@ -204,8 +204,7 @@ static api_outcome answer_on_worker(api_task *task, api_context *context, api_re
     api_place place = {.problem = &problem};
     api_inquiry inquiry;
     api_json out = api_json_begin(&task->body);
-    if (!api_task_inquiry(task, context, &inquiry, &place) ||
-        api_inquire(context, &inquiry, &out) != API_ANSWERED) {
+    if (!api_task_inquiry(task, context, &inquiry, &place) || api_inquire(context, &inquiry, &out) != API_ANSWERED) {
         return api_task_fail(task, context, response, &problem);
     }
     response->content_type = api_answer_type(context);

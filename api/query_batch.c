@@ -160,7 +160,9 @@ static bool check_members(const api_task *task, const batch_members *members, co
     }
     if (members->defaults) {
         api_place place = {.problem = problem, .prefix = "/defaults"};
-        api_args_rules rules = {.mesh = task->mesh, .limits = &context->limits, .allowed = default_arguments(),
+        api_args_rules rules = {.mesh = task->mesh,
+                                .limits = &context->limits,
+                                .allowed = default_arguments(),
                                 .max_count = API_RANDOM_MAX};
         return api_args_check(&rules, members->defaults, &place);
     }

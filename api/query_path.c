@@ -51,6 +51,31 @@ static void write_links(const api_ask *ask, const nav_path *path)
     api_json_close(ask->out, ']');
 }
 
+/// What the search did, for drawing.
+static void write_explanation(const api_ask *ask, const nav_path *path)
+{
+    api_buffer_room(ask->out->out, (size_t)path->explained_count * 160 + 256);
+    api_json_key(ask->out, "explain");
+    api_json_open(ask->out, '{');
+    api_json_key(ask->out, "nodes");
+    api_json_u64(ask->out, path->nodes);
+    api_json_key(ask->out, "expanded");
+    api_json_open(ask->out, '[');
+    for (uint32_t i = 0; i < path->explained_count; i++) {
+        const nav_explained *node = &path->explained[i];
+        api_json_open(ask->out, '{');
+        api_write_position(ask, "root", node->root);
+        api_write_position(ask, "left", node->left);
+        api_write_position(ask, "right", node->right);
+        api_write_number(ask, "g", node->g);
+        api_json_key(ask->out, "polygon");
+        api_json_u64(ask->out, node->polygon);
+        api_json_close(ask->out, '}');
+    }
+    api_json_close(ask->out, ']');
+    api_json_close(ask->out, '}');
+}
+
 static void write_path(const api_ask *ask, const nav_path *path)
 {
     bool walked =
@@ -74,6 +99,9 @@ static void write_path(const api_ask *ask, const nav_path *path)
             api_write_polygons(ask, "polygons", path->polygons, path->polygon_count);
         }
     }
+    if (ask->args->explain) {
+        write_explanation(ask, path);
+    }
 }
 
 static api_verdict answer(const api_ask *ask)
@@ -85,6 +113,7 @@ static api_verdict answer(const api_ask *ask)
     options.corridor = args->corridor;
     options.surface = args->surface;
     options.max_length = args->max_length;
+    options.explain = args->explain;
     bool budgeted = ask->node_budget && ask->node_budget < args->max_nodes;
     options.max_nodes = budgeted ? ask->node_budget : args->max_nodes;
 
@@ -105,7 +134,7 @@ const api_query_kind api_path = {
     .name = "path",
     .required = API_ARG_START | API_ARG_END,
     .allowed = API_ARGS_COMMON | API_ARG_START | API_ARG_END | API_ARG_PARTIAL | API_ARG_CORRIDOR | API_ARG_SURFACE |
-               API_ARG_MAX_NODES | API_ARG_MAX_LENGTH,
+               API_ARG_MAX_NODES | API_ARG_MAX_LENGTH | API_ARG_EXPLAIN,
     .max_bytes = API_QUESTION_MAX,
     .answer = answer,
 };

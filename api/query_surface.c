@@ -23,8 +23,8 @@ static api_verdict answer_wall(const api_ask *ask)
         [NAV_WALL_FOUND] = "found", [NAV_WALL_NONE] = "none", [NAV_WALL_OFF_MESH] = "off_mesh"};
     const api_args *args = ask->args;
     nav_wall wall;
-    nav_status status = nav_query_wall(ask->context->query, ask->mesh->nav, args->point, args->max_distance,
-                                       &args->snap, &wall);
+    nav_status status =
+        nav_query_wall(ask->context->query, ask->mesh->nav, args->point, args->max_distance, &args->snap, &wall);
     if (status != NAV_OK) {
         return api_refuse(ask, status);
     }
@@ -41,8 +41,7 @@ static api_verdict answer_move(const api_ask *ask)
 {
     const api_args *args = ask->args;
     nav_move move;
-    nav_status status =
-        nav_query_move(ask->context->query, ask->mesh->nav, args->start, args->end, &args->snap, &move);
+    nav_status status = nav_query_move(ask->context->query, ask->mesh->nav, args->start, args->end, &args->snap, &move);
     if (status != NAV_OK) {
         return api_refuse(ask, status);
     }

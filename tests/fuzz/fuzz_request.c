@@ -62,7 +62,7 @@ static api_method method_of(const char *line, size_t size, size_t *length)
     static const struct {
         const char *word;
         api_method method;
-    } methods[] = {{"GET ", API_GET},       {"POST ", API_POST},       {"HEAD ", API_HEAD},      {"PUT ", API_PUT},
+    } methods[] = {{"GET ", API_GET},       {"POST ", API_POST},       {"HEAD ", API_HEAD},  {"PUT ", API_PUT},
                    {"DELETE ", API_DELETE}, {"OPTIONS ", API_OPTIONS}, {"PATCH ", API_PATCH}};
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
         if (begins(line, size, methods[i].word, length)) {

@@ -28,7 +28,7 @@ static int teardown(void **state)
 }
 
 #define BATCH "/v1/meshes/g/batch"
-#define ALL_TYPES                                                                                         \
+#define ALL_TYPES                                                                                  \
     "\\\"path\\\", \\\"nearest\\\", \\\"raycast\\\", \\\"height\\\", \\\"move\\\", \\\"wall\\\", " \
     "\\\"reachable\\\", \\\"random\\\", \\\"pick\\\", \\\"matrix\\\""
 

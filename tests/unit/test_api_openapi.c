@@ -212,8 +212,10 @@ int main(void)
 {
 #define OPENAPI_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        OPENAPI_TEST(test_routes),        OPENAPI_TEST(test_bodies),
-        OPENAPI_TEST(test_query_strings), OPENAPI_TEST(test_problems),
+        OPENAPI_TEST(test_routes),
+        OPENAPI_TEST(test_bodies),
+        OPENAPI_TEST(test_query_strings),
+        OPENAPI_TEST(test_problems),
         OPENAPI_TEST(test_every_code_has_a_response),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,6 +105,38 @@ static void test_path(void **state)
     cJSON_Delete(answer);
 }
 
+static void test_explanation(void **state)
+{
+    (void)state;
+    char *text = zigzag(8);
+    api_check_load(&fake, "zigzag", text, NULL);
+    free(text);
+    const char *body = "{\"start\":[0.5,0,0.5],\"end\":[15,0,0.5],\"explain\":%d}";
+    char asked[96];
+    snprintf(asked, sizeof asked, body, 100);
+    cJSON *answer = api_check_json(&fake, API_POST, "/v1/meshes/zigzag/path", asked);
+    const cJSON *expanded = api_check_at(answer, "explain/expanded");
+    double nodes = api_check_at(answer, "explain/nodes")->valuedouble;
+    assert_true(nodes >= 2 && cJSON_GetArraySize(expanded) == (int)nodes);
+    for (const cJSON *node = expanded->child; node; node = node->next) {
+        // Each root lies on the way: its distance from the start is no more than g.
+        double x = api_check_at(node, "root/0")->valuedouble, z = api_check_at(node, "root/2")->valuedouble;
+        assert_true(hypot(x - 0.5, z - 0.5) <= api_check_at(node, "g")->valuedouble + 1e-6);
+    }
+    cJSON_Delete(answer);
+    snprintf(asked, sizeof asked, body, 1);
+    answer = api_check_json(&fake, API_POST, "/v1/meshes/zigzag/path", asked);
+    assert_int_equal(cJSON_GetArraySize(api_check_at(answer, "explain/expanded")), 1);
+    cJSON_Delete(answer);
+    snprintf(asked, sizeof asked, body, 0);
+    answer = api_check_json(&fake, API_POST, "/v1/meshes/zigzag/path", asked);
+    assert_null(cJSON_GetObjectItem(answer, "explain"));
+    cJSON_Delete(answer);
+    snprintf(asked, sizeof asked, body, 10001);
+    api_check_problem(&fake, API_POST, "/v1/meshes/zigzag/path", asked,
+                      (api_expected){400, "bad_request", "/explain", "", "from 0 to 10000"});
+}
+
 static void test_unreachable(void **state)
 {
     (void)state;
@@ -341,6 +373,7 @@ int main(void)
         QUERY_TEST(test_nearest),
         QUERY_TEST(test_nearest_many),
         QUERY_TEST(test_path),
+        QUERY_TEST(test_explanation),
         QUERY_TEST(test_unreachable),
         QUERY_TEST(test_raycast_and_height),
         QUERY_TEST(test_get_equals_post),

@@ -42,8 +42,9 @@ static void test_wall(void **state)
 static void test_move(void **state)
 {
     (void)state;
-    api_check_answer(&fake, API_POST, "/v1/meshes/g/move", "{\"start\":[8,0,2],\"end\":[12,0,3],\"id\":\"a\"}", 200,
-                     "{\"status\":\"moved\",\"point\":[10,0,3],\"polygon\":0,\"hit\":true,\"revision\":1,\"id\":\"a\"}");
+    api_check_answer(
+        &fake, API_POST, "/v1/meshes/g/move", "{\"start\":[8,0,2],\"end\":[12,0,3],\"id\":\"a\"}", 200,
+        "{\"status\":\"moved\",\"point\":[10,0,3],\"polygon\":0,\"hit\":true,\"revision\":1,\"id\":\"a\"}");
     api_check_answer(&fake, API_GET, "/v1/meshes/g/move?start=8,0,2&end=9,5,3&vectors=object", NULL, 200,
                      "{\"status\":\"moved\",\"point\":{\"x\":9,\"y\":0,\"z\":3},\"polygon\":0,\"hit\":false,"
                      "\"revision\":1}");
@@ -314,9 +315,10 @@ static void test_named_filters(void **state)
                    "areas=%7B%22mud%22:%7B%22id%22:5,%22cost%22:3%7D%7D&flags=%7B%22swim%22:1%7D"
                    "&filters=%7B%22dry%22:%7B%22exclude%22:[%22swim%22]%7D,%22fast%22:%7B%22costs%22:%7B%22mud%22:1"
                    "%7D%7D%7D&default_filter=dry");
-    static const char *const cases[][2] = {
-        {"", "end_off_mesh"}, {",\"filter\":{}", "complete"}, {",\"filter\":\"dry\"", "end_off_mesh"},
-        {",\"filter\":\"fast\"", "complete"}};
+    static const char *const cases[][2] = {{"", "end_off_mesh"},
+                                           {",\"filter\":{}", "complete"},
+                                           {",\"filter\":\"dry\"", "end_off_mesh"},
+                                           {",\"filter\":\"fast\"", "complete"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char body[128];
         snprintf(body, sizeof body, "{\"start\":[1,0,2],\"end\":[7,0,2]%s}", cases[i][0]);

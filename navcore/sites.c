@@ -39,7 +39,8 @@ uint32_t nav__sites_add(nav__sites *s, nav__site_kind kind, uint32_t place, nav_
                                    .right = NAV_NONE,
                                    .place = place,
                                    .heap = NAV_NONE,
-                                   .kind = kind};
+                                   .kind = kind,
+                                   .seen_root = NAV_NONE};
     return s->count++;
 }
 

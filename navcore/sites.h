@@ -35,6 +35,7 @@ typedef struct nav__site {
     uint32_t place;
     uint32_t heap;   ///< index in the open list; NAV_NONE: not in it; NAV__SITE_CLOSED: expanded
     nav__site_kind kind;
+    uint32_t seen_root, seen_left, seen_right; ///< of an edge's first site: for which root and bounds the edge was passed last
 } nav__site;
 
 /// Where the sites of a cell (in `lists`), edge or vertex (in `all`) begin.

@@ -33,7 +33,8 @@ static void place(const nav_mesh *m, nav__way_point *p, double t, bool passing, 
     p->t = t;
     p->at = nav__between(nav__edge_begin(m, p->edge), nav__edge_end(m, p->edge), t);
     if (passing && t > 0 && t < 1) {
-        double before = hypot(p->at.x - a.x, p->at.z - a.z), after = hypot(b.x - p->at.x, b.z - p->at.z);
+        nav_vec from_a = nav__minus(p->at, a), to_b = nav__minus(b, p->at);
+        double before = sqrt(from_a.x * from_a.x + from_a.z * from_a.z), after = sqrt(to_b.x * to_b.x + to_b.z * to_b.z);
         p->at.y = before + after > 0 ? a.y + (b.y - a.y) * before / (before + after) : a.y;
     }
 }

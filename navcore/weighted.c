@@ -9,10 +9,12 @@
 #include <string.h>
 
 typedef struct open_entry {
-    double f;
-    double h;  ///< among equals of f, the smaller h is nearer to the goal
+    double key;  ///< f, and among equals the one nearer to the goal first
     uint32_t site;
 } open_entry;
+
+/// What part of h is added to f: enough to part equals, too little to matter.
+static const double TIE_BREAK = 1e-10;
 
 typedef struct search_state {
     nav_query *query;
@@ -25,22 +27,17 @@ typedef struct search_state {
 
 // ---- the open list ---------------------------------------------------------------------------------
 
-static inline bool before(const open_entry *a, const open_entry *b)
-{
-    return a->f < b->f || (a->f == b->f && a->h < b->h);
-}
-
 static inline void put(search_state *st, uint32_t i, open_entry entry)
 {
     st->heap[i] = entry;
     st->sites.all[entry.site].heap = i;
 }
 
-static void sift_up(search_state *st, uint32_t i, open_entry entry)
+static inline void sift_up(search_state *st, uint32_t i, open_entry entry)
 {
     while (i > 0) {
         uint32_t up = (i - 1) / 4;
-        if (!before(&entry, &st->heap[up])) {
+        if (entry.key >= st->heap[up].key) {
             break;
         }
         put(st, i, st->heap[up]);
@@ -50,10 +47,10 @@ static void sift_up(search_state *st, uint32_t i, open_entry entry)
 }
 
 /// Opens a site, or moves it forward when it is open.
-static void open_site(search_state *st, uint32_t site)
+static inline void open_site(search_state *st, uint32_t site)
 {
     const nav__site *s = &st->sites.all[site];
-    open_entry entry = {s->g + s->h, s->h, site};
+    open_entry entry = {s->g + s->h + TIE_BREAK * s->h, site};
     if (s->heap != NAV_NONE) {
         sift_up(st, s->heap, entry);
         return;
@@ -83,11 +80,11 @@ static uint32_t pop_site(search_state *st)
         }
         uint32_t end = first + 4 < n ? first + 4 : n;
         for (uint32_t k = first + 1; k < end; k++) {
-            if (before(&st->heap[k], &st->heap[best])) {
+            if (st->heap[k].key < st->heap[best].key) {
                 best = k;
             }
         }
-        if (!before(&st->heap[best], &last)) {
+        if (st->heap[best].key >= last.key) {
             break;
         }
         put(st, i, st->heap[best]);
@@ -158,20 +155,26 @@ static inline bool sees(const cone *c, nav__p2 p)
 }
 
 /// Offers every site of a cell a leg from site `from` through it, or from the root that sees it.
-static void cross_cell(search_state *st, uint32_t from, uint32_t cell, const cone *c)
+/// @param skip  an edge whose sites have nothing to gain; NAV_NONE: none is skipped
+static void cross_cell(search_state *st, uint32_t from, uint32_t cell, const cone *c, uint32_t skip)
 {
     uint32_t count, first = nav__sites_of_cell(&st->sites, cell, &count);
     const nav__site *p = &st->sites.all[from];
     const nav__site *goal = &st->sites.all[st->sites.goal_site];
-    double cost = nav__cell_cost(st->m, st->w->filter, cell);
+    double rate = nav__cell_cost(st->m, st->w->filter, cell);
+    uint32_t skip_first = 0, skip_count = 0;
+    if (skip != NAV_NONE) {
+        skip_first = st->sites.edges[skip].first;
+        skip_count = st->sites.edges[skip].count;
+    }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t site = st->sites.lists[first + i];
         nav__site *q = &st->sites.all[site];
-        if (q->heap == NAV__SITE_CLOSED) {
+        if (site - skip_first < skip_count || q->heap == NAV__SITE_CLOSED) {
             continue;
         }
         bool straight = c->open && sees(c, ground(q->at));
-        double g = straight ? c->g + cost * nav__dist3(c->from, q->at) : p->g + cost * nav__dist3(p->at, q->at);
+        double g = straight ? c->g + rate * nav__dist3(c->from, q->at) : p->g + rate * nav__dist3(p->at, q->at);
         if (g >= q->g || g + q->h >= goal->g) {
             continue;
         }
@@ -206,6 +209,20 @@ static bool is_blind_alley(const search_state *st, uint32_t from, uint32_t into)
     return true;
 }
 
+/// Has another site of the edge been expanded for the same root and cone? What the root sees beyond has been
+/// offered all there is then. If not, this one is remembered.
+static bool was_seen_through(search_state *st, uint32_t edge, const cone *c)
+{
+    nav__site *s = &st->sites.all[st->sites.edges[edge].first];
+    if (s->seen_root == c->root && s->seen_left == c->left_vertex && s->seen_right == c->right_vertex) {
+        return true;
+    }
+    s->seen_root = c->root;
+    s->seen_left = c->left_vertex;
+    s->seen_right = c->right_vertex;
+    return false;
+}
+
 static void leave_edge(search_state *st, uint32_t from)
 {
     const nav_mesh *m = st->m;
@@ -216,10 +233,15 @@ static void leave_edge(search_state *st, uint32_t from)
         return;
     }
     cone c = {.open = false};
-    if (nav__cell_cost(m, st->w->filter, into) == nav__cell_cost(m, st->w->filter, p.cell)) {
+    double before = nav__cell_cost(m, st->w->filter, p.cell), beyond = nav__cell_cost(m, st->w->filter, into);
+    if (before == beyond) {
         c = cone_through(st, &p, out);
+        if (was_seen_through(st, p.place, &c)) {
+            return;
+        }
     }
-    cross_cell(st, from, into, &c);
+    // Along the edge itself the cell left has offered as much, unless the one entered costs less.
+    cross_cell(st, from, into, &c, beyond < before ? NAV_NONE : p.place);
 }
 
 static void leave_vertex(search_state *st, uint32_t from)
@@ -231,7 +253,7 @@ static void leave_vertex(search_state *st, uint32_t from)
     do {
         uint32_t cell = m->edge_cell[e];
         if (cell != came_through && nav__sites_pass(&st->sites, cell)) {
-            cross_cell(st, from, cell, &none);
+            cross_cell(st, from, cell, &none, NAV_NONE);
         }
         e = m->edges[nav__edge_prev(m, e)].twin;
     } while (e != NAV_NONE && e != first);
@@ -256,7 +278,7 @@ static void expand(search_state *st, uint32_t from)
     switch (st->sites.all[from].kind) {
     case NAV__SITE_START:
         for (uint32_t i = 0; i < st->w->start->count; i++) {
-            cross_cell(st, from, st->w->start->cells[i], &none);
+            cross_cell(st, from, st->w->start->cells[i], &none, NAV_NONE);
         }
         break;
     case NAV__SITE_EDGE:
@@ -269,7 +291,7 @@ static void expand(search_state *st, uint32_t from)
         ride(st, from);
         break;
     case NAV__SITE_LAND:
-        cross_cell(st, from, st->m->rides[st->sites.all[from].place].to_cell, &none);
+        cross_cell(st, from, st->m->rides[st->sites.all[from].place].to_cell, &none, NAV_NONE);
         break;
     case NAV__SITE_GOAL:
         break;
@@ -421,7 +443,7 @@ static nav__search_result run(search_state *st)
         if (!st->heap_count) {
             return NAV__EXHAUSTED;
         }
-        if ((w->max_cost > 0 && st->heap[0].f > w->max_cost) || (w->max_nodes && w->nodes == w->max_nodes)) {
+        if ((w->max_cost > 0 && st->heap[0].key > w->max_cost) || (w->max_nodes && w->nodes == w->max_nodes)) {
             return answer(st, nearest_reached(st), NAV__LIMITED);
         }
         uint32_t site = pop_site(st);

@@ -3,6 +3,8 @@
 #include "scratch.h"
 #include "surface.h"
 
+#include <stdlib.h>
+
 /// A face that the leg meets, from t0 to t1 of the leg's length.
 typedef struct crossing {
     double t0, t1;
@@ -63,23 +65,45 @@ static crossing *collect(nav_query *query, const nav_mesh *m, uint32_t cell, nav
     return list;
 }
 
-/// The crossing to follow one that ends at t: of those that begin by then the one that leads furthest,
-/// so that a face on the other side of an edge along the leg is not counted too; else the next to begin.
-static const crossing *next_crossing(const crossing *list, uint32_t count, double t)
+static int by_beginning(const void *a, const void *b)
 {
-    const crossing *best = NULL;
-    for (uint32_t i = 0; i < count; i++) {
-        const crossing *c = &list[i];
-        if (c->t1 <= t + NOTHING) {
-            continue;
-        }
-        bool begun = c->t0 <= t + NOTHING, best_begun = best && best->t0 <= t + NOTHING;
-        if (!best || (begun && !best_begun) || (begun && best_begun && c->t1 > best->t1) ||
-            (!begun && !best_begun && c->t0 < best->t0)) {
-            best = c;
-        }
+    const crossing *c = a, *d = b;
+    return c->t0 != d->t0 ? (c->t0 < d->t0 ? -1 : 1) : 0;
+}
+
+/// Goes along the leg from crossing to crossing.
+typedef struct course {
+    const crossing *list;  ///< sorted by t0
+    uint32_t count, next;  ///< those before `next` have begun
+    const crossing *furthest;  ///< of those
+} course;
+
+static course begin_course(crossing *list, uint32_t count)
+{
+    if (count > 1) {
+        qsort(list, count, sizeof *list, by_beginning);
     }
-    return best;
+    return (course){.list = list, .count = count};
+}
+
+/// The crossing to follow one that ends at t, never less than before: of those that begin by then the one
+/// that leads furthest, so that a face on the other side of an edge along the leg is not counted too; else
+/// the next to begin. NULL: the leg is at its end.
+static const crossing *next_crossing(course *c, double t)
+{
+    for (;;) {
+        while (c->next < c->count && c->list[c->next].t0 <= t + NOTHING) {
+            const crossing *begun = &c->list[c->next++];
+            c->furthest = !c->furthest || begun->t1 > c->furthest->t1 ? begun : c->furthest;
+        }
+        if (c->furthest && c->furthest->t1 > t + NOTHING) {
+            return c->furthest;
+        }
+        if (c->next == c->count) {
+            return NULL;
+        }
+        t = c->list[c->next].t0;
+    }
 }
 
 static bool push_polygon(nav_query *query, uint32_t polygon, uint32_t *count)
@@ -110,15 +134,16 @@ bool nav__corridor_add(nav_query *query, const nav_mesh *m, uint32_t cell, nav__
         return push_polygon(query, m->faces[m->cell_faces[m->cells[cell].first_face]].polygon, count);
     }
     uint32_t met;
-    const crossing *list = collect(query, m, cell, a, b, &met);
+    crossing *list = collect(query, m, cell, a, b, &met);
     if (!list) {
         return false;
     }
-    const crossing *c = next_crossing(list, met, 0);
+    course along = begin_course(list, met);
+    const crossing *c = next_crossing(&along, 0);
     if (!c) {
         return push_polygon(query, m->faces[list[0].face].polygon, count);
     }
-    for (; c; c = next_crossing(list, met, c->t1)) {
+    for (; c; c = next_crossing(&along, c->t1)) {
         if (!push_polygon(query, m->faces[c->face].polygon, count)) {
             return false;
         }
@@ -132,12 +157,13 @@ bool nav__surface_points(nav_query *query, const nav_mesh *m, uint32_t cell, nav
         return true;
     }
     uint32_t met;
-    const crossing *list = collect(query, m, cell, a, b, &met);
+    crossing *list = collect(query, m, cell, a, b, &met);
     if (!list) {
         return false;
     }
-    const crossing *from = next_crossing(list, met, 0), *to;
-    for (; from && (to = next_crossing(list, met, from->t1)) != NULL; from = to) {
+    course along = begin_course(list, met);
+    const crossing *from = next_crossing(&along, 0), *to;
+    for (; from && (to = next_crossing(&along, from->t1)) != NULL; from = to) {
         if (m->faces[from->face].polygon == m->faces[to->face].polygon) {
             continue;
         }

@@ -5,6 +5,9 @@
 /// Rings up to this size need no grid.
 #define SHORT_RING 64u
 
+/// Ears taken in spite of corners in them before a ring that crosses itself is given up.
+#define MOST_FORCED 32u
+
 static double turn_at(const nav__clipper *c, uint32_t v)
 {
     return nav__orient(c->at[c->prev[v]], c->at[v], c->at[c->next[v]]);
@@ -67,12 +70,21 @@ static bool same_place(nav__p2 a, nav__p2 b)
     return a.x == b.x && a.z == b.z;
 }
 
+/// A triangle and its bounds.
+typedef struct ear {
+    nav__p2 at[3], low, high;
+} ear;
+
 /// Does s lie in the closed triangle? Corners in the place of one of the triangle's own are allowed:
 /// rings with holes run through their bridges twice.
-static bool lies_in(const nav__p2 t[3], nav__p2 s)
+static bool lies_in(const ear *e, nav__p2 s)
 {
-    return nav__orient(t[0], t[1], s) >= 0 && nav__orient(t[1], t[2], s) >= 0 && nav__orient(t[2], t[0], s) >= 0 &&
-           !same_place(s, t[0]) && !same_place(s, t[1]) && !same_place(s, t[2]);
+    if (s.x < e->low.x || s.x > e->high.x || s.z < e->low.z || s.z > e->high.z) {
+        return false;
+    }
+    return nav__orient(e->at[0], e->at[1], s) >= 0 && nav__orient(e->at[1], e->at[2], s) >= 0 &&
+           nav__orient(e->at[2], e->at[0], s) >= 0 && !same_place(s, e->at[0]) && !same_place(s, e->at[1]) &&
+           !same_place(s, e->at[2]);
 }
 
 static void spend(const nav__clipper *c, uint64_t tests)
@@ -80,21 +92,29 @@ static void spend(const nav__clipper *c, uint64_t tests)
     *c->budget -= tests < *c->budget ? tests : *c->budget;
 }
 
+static ear ear_at(const nav__clipper *c, uint32_t v)
+{
+    nav__p2 p = c->at[c->prev[v]], q = c->at[v], r = c->at[c->next[v]];
+    return (ear){{p, q, r},
+                 {fmin(fmin(p.x, q.x), r.x), fmin(fmin(p.z, q.z), r.z)},
+                 {fmax(fmax(p.x, q.x), r.x), fmax(fmax(p.z, q.z), r.z)}};
+}
+
 /// Is the triangle at v free of blockers?
 static bool is_clear(const nav__clipper *c, uint32_t v)
 {
-    const nav__p2 t[3] = {c->at[c->prev[v]], c->at[v], c->at[c->next[v]]};
+    ear e = ear_at(c, v);
     uint32_t i0 = 0, i1 = 0, j0 = 0, j1 = 0;
     if (c->nx > 0) {
-        i0 = column(fmin(fmin(t[0].x, t[1].x), t[2].x), c->least.x, c->inverse, c->nx);
-        i1 = column(fmax(fmax(t[0].x, t[1].x), t[2].x), c->least.x, c->inverse, c->nx);
-        j0 = column(fmin(fmin(t[0].z, t[1].z), t[2].z), c->least.z, c->inverse, c->nz);
-        j1 = column(fmax(fmax(t[0].z, t[1].z), t[2].z), c->least.z, c->inverse, c->nz);
+        i0 = column(e.low.x, c->least.x, c->inverse, c->nx);
+        i1 = column(e.high.x, c->least.x, c->inverse, c->nx);
+        j0 = column(e.low.z, c->least.z, c->inverse, c->nz);
+        j1 = column(e.high.z, c->least.z, c->inverse, c->nz);
     }
     if (c->nx == 0 || (uint64_t)(i1 - i0 + 1) * (j1 - j0 + 1) > c->blocker_count) {
         spend(c, c->blocker_count);
         for (uint32_t i = 0; i < c->blocker_count; i++) {
-            if (lies_in(t, c->at[c->blockers[i]])) {
+            if (lies_in(&e, c->at[c->blockers[i]])) {
                 return false;
             }
         }
@@ -105,7 +125,7 @@ static bool is_clear(const nav__clipper *c, uint32_t v)
             spend(c, 1);
             for (uint32_t s = c->heads[(size_t)j * c->nx + i]; s != NAV_NONE; s = c->cell_next[s]) {
                 spend(c, 1);
-                if (lies_in(t, c->at[s])) {
+                if (lies_in(&e, c->at[s])) {
                     return false;
                 }
             }
@@ -217,6 +237,7 @@ static uint32_t clip_ears(nav__clipper *c)
 static void judge_all(nav__clipper *c)
 {
     uint32_t v = c->tip;
+    spend(c, 2 * (uint64_t)c->left);
     for (uint32_t i = 0; i < c->left; i++, v = c->next[v]) {
         judge(c, v);
     }
@@ -225,17 +246,18 @@ static void judge_all(nav__clipper *c)
 /// Cuts the whole ring but for the last triangle.
 static bool clip_all(nav__clipper *c, bool lenient)
 {
+    uint32_t forced = lenient ? MOST_FORCED : 0;
     while (c->left > 3) {
         // An ear that was blocked may be clear by now: all are tried again before giving up.
         judge_all(c);
-        spend(c, c->left);
         if (clip_ears(c) > 0) {
             continue;
         }
         judge_all(c);
-        if (!lenient || c->heap_count == 0) {
+        if (forced == 0 || c->heap_count == 0) {
             return false;
         }
+        forced--;
         clip(c, c->heap[0]);
     }
     return *c->budget > 0;

@@ -127,7 +127,7 @@ bool nav__speaks_for_polygon(const nav__locator *s, uint32_t face, double distan
     return true;
 }
 
-enum { REMEMBERED = 64 };
+enum { REMEMBERED = 32 };
 
 /// Rings of grid cells round the position.
 typedef struct rings {
@@ -185,8 +185,8 @@ static void consider_outline(rings *r, uint32_t face)
 {
     const nav__locator *s = r->s;
     uint32_t *seen = &r->seen[face % REMEMBERED];
-    if (*seen == face || !nav__meets_window(s->m, face, &r->window) || !meets_heights(r, face) ||
-        !nav__takes_face(s, face)) {
+    bool may_count = nav__meets_window(s->m, face, &r->window) & meets_heights(r, face) & (*seen != face);
+    if (!may_count || !nav__takes_face(s, face)) {
         return;
     }
     *seen = face;
@@ -260,20 +260,23 @@ static double beyond_ring(const rings *r, int64_t k)
 {
     nav__p2 p = r->s->p;
     double gap = INFINITY;
-    gap = r->ci + k < r->span.i1 ? fmin(gap, line_x(r, r->ci + k + 1) - p.x) : gap;
-    gap = r->ci - k > r->span.i0 ? fmin(gap, p.x - line_x(r, r->ci - k)) : gap;
-    gap = r->cj + k < r->span.j1 ? fmin(gap, line_z(r, r->cj + k + 1) - p.z) : gap;
-    gap = r->cj - k > r->span.j0 ? fmin(gap, p.z - line_z(r, r->cj - k)) : gap;
-    return fmax(gap, 0) * (1 - 1e-9);
+    gap = r->ci + k < r->span.i1 ? least(gap, line_x(r, r->ci + k + 1) - p.x) : gap;
+    gap = r->ci - k > r->span.i0 ? least(gap, p.x - line_x(r, r->ci - k)) : gap;
+    gap = r->cj + k < r->span.j1 ? least(gap, line_z(r, r->cj + k + 1) - p.z) : gap;
+    gap = r->cj - k > r->span.j0 ? least(gap, p.z - line_z(r, r->cj - k)) : gap;
+    return gap > 0 ? gap * (1 - 1e-9) : 0;
 }
 
 static void find_outline(const nav__locator *s, nav__candidate *best)
 {
     const nav_mesh *m = s->m;
-    rings r = {.s = s, .best = best, .step = 1 / (double)m->grid_inverse};
+    rings r; // not zeroed: mostly there is nothing to be looked for
+    r.s = s;
+    r.best = best;
     if (!cover(&r)) {
         return;
     }
+    r.step = 1 / (double)m->grid_inverse;
     memset(r.seen, 0xFF, sizeof r.seen);
     r.ci = nav__grid_index(s->p.x, m->grid_x, m->grid_inverse, m->grid_nx);
     r.cj = nav__grid_index(s->p.z, m->grid_z, m->grid_inverse, m->grid_nz);

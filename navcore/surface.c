@@ -112,8 +112,10 @@ static inline bool height_in_triangle(const float *a, const float *b, const floa
 {
     nav__p2 o = ground_of(a), ab = nav__sub(ground_of(b), o), ac = nav__sub(ground_of(c), o), ap = nav__sub(p, o);
     double all = nav__cross(ab, ac), least = -BESIDE * all;
-    double wb = nav__cross(ap, ac), wc = nav__cross(ab, ap);
-    if ((wb < least) | (wc < least) | (all - wb - wc < least) | !(all > 0)) {
+    double wb = nav__cross(ap, ac), wc = nav__cross(ab, ap), wa = all - wb - wc;
+    double worst = wb < wc ? wb : wc;
+    worst = wa < worst ? wa : worst; // for one branch, see nav__meets_window
+    if (worst < least || !(all > 0)) {
         return false;
     }
     double ya = (double)a[1], yb = (double)b[1], yc = (double)c[1];

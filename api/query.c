@@ -5,6 +5,8 @@
 
 /// Bodies up to this size are parsed on the serving thread.
 #define INLINE_BYTES 16384
+/// A search over a large mesh has so long on a serving thread, then a worker begins it again.
+#define INLINE_NS 1000000u
 
 static const api_query_kind *const kinds[] = {&api_path, &api_nearest,   &api_raycast, &api_height, &api_move,
                                               &api_wall, &api_reachable, &api_random,  &api_pick,   &api_matrix};
@@ -45,6 +47,22 @@ api_verdict api_refuse(const api_ask *ask, nav_status status)
 {
     api_tell_status(ask->problem, status);
     return API_REFUSED;
+}
+
+uint64_t api_take_slice(const api_ask *ask)
+{
+    uint64_t deadline = ask->context->deadline_ns;
+    if (api_too_large(ask)) {
+        uint64_t end = api_now(ask->context) + INLINE_NS;
+        api_set_deadline(ask->context, end < deadline ? end : deadline);
+    }
+    return deadline;
+}
+
+api_verdict api_give_up(const api_ask *ask, nav_status status, uint64_t deadline_ns)
+{
+    bool early = ask->node_budget && status == NAV_INTERRUPTED && api_now(ask->context) < deadline_ns;
+    return early ? API_POSTPONED : api_refuse(ask, status);
 }
 
 void api_write_position(const api_ask *ask, const char *name, nav_vec position)

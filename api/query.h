@@ -72,6 +72,12 @@ bool api_check_body(const api_call *call, size_t max_bytes, const api_place *pla
 /// Would a search over all of the mesh be too much for a serving thread?
 bool api_too_large(const api_ask *ask);
 
+/// Lets a search on a serving thread have but a moment, where the mesh is large.
+/// @return when the time of the question itself is over, for api_give_up
+uint64_t api_take_slice(const api_ask *ask);
+/// After a search that failed: API_POSTPONED where only its moment was over, else as api_refuse.
+api_verdict api_give_up(const api_ask *ask, nav_status status, uint64_t deadline_ns);
+
 /// Turns a failed status of navcore into a problem.
 void api_tell_status(api_problem *problem, nav_status status);
 /// The same for an answer.

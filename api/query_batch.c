@@ -14,6 +14,9 @@
 #define INLINE_BYTES 2048
 #define INLINE_QUERIES 8
 
+/// Bytes of all answers: a short question may have a long one.
+#define ANSWERS_MAX ((size_t)128 << 20)
+
 enum { PHASE_READ, PHASE_START, PHASE_ENTRIES };
 
 /// The members of a batch but for its queries.
@@ -319,6 +322,11 @@ static api_verdict answer_chunk(api_task *task, api_context *context, const cJSO
         }
         if (task->body.failed) {
             api_problem_set(problem, API_INTERNAL, "out of memory");
+            return API_REFUSED;
+        }
+        if (task->body.size > ANSWERS_MAX) {
+            api_problem_set(problem, API_TOO_LARGE, "the answers of the batch have more than %zu bytes after %u of %u",
+                            ANSWERS_MAX, (unsigned)task->next, (unsigned)task->count);
             return API_REFUSED;
         }
         if (done == CHUNK_QUERIES || now >= end) {

@@ -216,18 +216,16 @@ static api_verdict write_features(const api_ask *ask, const nav_reach *reach)
 static api_verdict answer(const api_ask *ask)
 {
     const api_args *args = ask->args;
-    if (api_too_large(ask)) {
-        return API_POSTPONED;
-    }
     nav_reach_options options = nav_reach_options_default();
     options.snap = args->snap;
     options.max_cost = args->max_cost;
     options.limit = args->limit;
     options.outline = true;
+    uint64_t deadline = api_take_slice(ask);
     nav_reach reach;
     nav_status status = nav_query_reachable(ask->context->query, ask->mesh->nav, args->point, &options, &reach);
     if (status != NAV_OK) {
-        return api_refuse(ask, status);
+        return api_give_up(ask, status, deadline);
     }
     api_json_key(ask->out, "status");
     api_json_word(ask->out, status_words[reach.status]);

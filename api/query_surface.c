@@ -22,11 +22,12 @@ static api_verdict answer_wall(const api_ask *ask)
     static const char *const words[] = {
         [NAV_WALL_FOUND] = "found", [NAV_WALL_NONE] = "none", [NAV_WALL_OFF_MESH] = "off_mesh"};
     const api_args *args = ask->args;
+    uint64_t deadline = api_take_slice(ask);
     nav_wall wall;
     nav_status status =
         nav_query_wall(ask->context->query, ask->mesh->nav, args->point, args->max_distance, &args->snap, &wall);
     if (status != NAV_OK) {
-        return api_refuse(ask, status);
+        return api_give_up(ask, status, deadline);
     }
     write_status(ask, words[wall.status]);
     if (wall.status == NAV_WALL_FOUND) {
@@ -40,10 +41,11 @@ static api_verdict answer_wall(const api_ask *ask)
 static api_verdict answer_move(const api_ask *ask)
 {
     const api_args *args = ask->args;
+    uint64_t deadline = api_take_slice(ask);
     nav_move move;
     nav_status status = nav_query_move(ask->context->query, ask->mesh->nav, args->start, args->end, &args->snap, &move);
     if (status != NAV_OK) {
-        return api_refuse(ask, status);
+        return api_give_up(ask, status, deadline);
     }
     bool moved = move.status == NAV_MOVE_MOVED;
     write_status(ask, moved ? "moved" : "start_off_mesh");

@@ -211,6 +211,23 @@ static void test_too_many(void **state)
     free(body);
 }
 
+/// Short questions with long answers do not fill the memory.
+static void test_long_answers(void **state)
+{
+    (void)state;
+    static const char entry[] = "{\"type\":\"random\",\"count\":10000},";
+    enum { COUNT = 1000 };
+    char *body = malloc(COUNT * sizeof entry + 64);
+    assert_non_null(body);
+    size_t size = (size_t)sprintf(body, "{\"queries\":[");
+    for (int i = 0; i < COUNT; i++) {
+        size += (size_t)sprintf(body + size, "%s", entry);
+    }
+    sprintf(body + size - 1, "]}");
+    api_check_problem(&fake, API_POST, BATCH, body, (api_expected){413, "too_large", "", "", "the answers"});
+    free(body);
+}
+
 static void test_client_gone(void **state)
 {
     (void)state;
@@ -252,6 +269,7 @@ int main(void)
         BATCH_TEST(test_bad_text_far_behind),
         BATCH_TEST(test_deadline_of_the_whole),
         BATCH_TEST(test_too_many),
+        BATCH_TEST(test_long_answers),
         BATCH_TEST(test_client_gone),
         BATCH_TEST(test_abandoned_tasks),
     };

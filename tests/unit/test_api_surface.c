@@ -335,6 +335,52 @@ static void test_named_filters(void **state)
                       (api_expected){400, "bad_request", "", "include", "did you mean `swim`?"});
 }
 
+/// On a large mesh a search that takes long is begun again on a worker; what is near is answered at once.
+static void test_slices(void **state)
+{
+    (void)state;
+    enum { SIDE = 40 };
+    char *text = malloc(SIDE * SIDE * 96);
+    assert_non_null(text);
+    size_t size = (size_t)sprintf(text, "{\"vertices\":[");
+    for (int i = 0; i <= SIDE; i++) {
+        for (int k = 0; k <= SIDE; k++) {
+            size += (size_t)sprintf(text + size, "%s[%d,0,%d]", i + k ? "," : "", i, k);
+        }
+    }
+    size += (size_t)sprintf(text + size, "],\"polygons\":[");
+    for (int i = 0; i < SIDE; i++) {
+        for (int k = 0; k < SIDE; k++) { // every ninth is missing, so that cells do not merge into a few
+            int corner = i * (SIDE + 1) + k;
+            if (i % 3 != 1 || k % 3 != 1) {
+                size += (size_t)sprintf(text + size, "%s[%d,%d,%d,%d]", i + k ? "," : "", corner, corner + 1,
+                                        corner + SIDE + 2, corner + SIDE + 1);
+            }
+        }
+    }
+    sprintf(text + size, "]}");
+    api_check_load(&fake, "large", text, NULL);
+    free(text);
+    static const char *const asked[] = {"/v1/meshes/large/reachable?point=0.5,0,0.5",
+                                        "/v1/meshes/large/move?start=0.5,0,0.5&end=39.5,0,36.25"};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        fake.step_ns = 0;
+        fake.worker_runs = 0;
+        api_response whole = fake_ask(&fake, API_GET, asked[i], NULL);
+        assert_int_equal(whole.status, 200);
+        assert_int_equal(fake.worker_runs, 0);
+        api_context_destroy(fake.context);
+        fake.limits.inline_nodes = 5;
+        assert_true(fake_host_start(&fake));
+        fake.step_ns = 2000000;
+        api_check_answer(&fake, API_GET, asked[i], NULL, 200, whole.body.data);
+        if (i == 0) {
+            assert_int_equal(fake.worker_runs, 1);
+        }
+        api_buffer_free(&whole.body);
+    }
+}
+
 int main(void)
 {
 #define SURFACE_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -352,6 +398,7 @@ int main(void)
         SURFACE_TEST(test_abandoned_matrix),
         SURFACE_TEST(test_get_post_and_batch_agree),
         SURFACE_TEST(test_named_filters),
+        SURFACE_TEST(test_slices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,7 +3,10 @@
 /// Where the straight walk is blocked: of the ground that hangs together with the start inside the circle
 /// over start and end, the place nearest to the end. That ground does not depend on how it is cut into
 /// cells. Its place nearest to the end lies on a wall (from elsewhere one could go on), so only walls are
-/// measured. Coordinates are relative to the start, s: with u = end - s, a place y lies in the circle when
+/// measured. Where it lies on the circle as well, the slide goes on along that wall, and straight on from
+/// where the wall ends, as long as that leads nearer to the end.
+///
+/// Coordinates are relative to the start, s: with u = end - s, a place y lies in the circle when
 /// y . (y - u) <= 0 (Thales), and is the nearer to the end the smaller y . y - 2 y . u is. Both hold their
 /// precision however far away the end is.
 #include "flood.h"
@@ -24,9 +27,11 @@ typedef struct slide {
     uint32_t *queue, count;  ///< cells in the order in which they were reached
     bool arrived;
 
-    nav__p2 best;       ///< absolute
-    uint32_t best_cell;
+    nav__p2 best;       ///< not relative to the start
     double best_left;   ///< its y . y - 2 y . u
+    uint32_t best_cell;
+    uint32_t best_edge; ///< the wall it lies on; NAV_NONE: that was not asked
+    bool on_circle;     ///< the wall goes on beyond the circle
 } slide;
 
 static double left_to_go(const slide *s, nav__p2 y)
@@ -51,17 +56,30 @@ static bool clip_to_circle(const slide *s, nav__p2 a, nav__p2 d, double *t0, dou
     return *t0 <= *t1;
 }
 
-/// The place on a wall, between t0 and t1 of it, that is nearest to the end.
-static void try_wall(slide *s, uint32_t cell, nav__p2 a, nav__p2 d, double t0, double t1)
+static bool is_open(const slide *s, uint32_t e)
 {
-    double t = fmin(fmax(nav__dot(d, nav__sub(s->u, a)) / nav__dot(d, d), t0), t1);
+    uint32_t twin = s->m->edges[e].twin;
+    return twin != NAV_NONE && nav__passes(s->m, s->filter, s->m->edge_cell[twin]);
+}
+
+/// The place on wall e, between t0 and t1 of it, that is nearest to the end.
+/// @return true when it is nearer than any so far
+static bool try_wall(slide *s, uint32_t e, double t0, double t1)
+{
+    nav__p2 from = nav__edge_from(s->m, e), to = nav__edge_from(s->m, nav__edge_next(s->m, e));
+    nav__p2 a = nav__sub(from, s->start), d = nav__sub(to, from);
+    double best = nav__dot(d, nav__sub(s->u, a)) / nav__dot(d, d), t = fmin(fmax(best, t0), t1);
     nav__p2 y = {a.x + t * d.x, a.z + t * d.z};
     double left = left_to_go(s, y);
-    if (left < s->best_left) {
-        s->best = (nav__p2){s->start.x + y.x, s->start.z + y.z};
-        s->best_cell = cell;
-        s->best_left = left;
+    if (!(left < s->best_left)) {
+        return false;
     }
+    s->best = t == 0 ? from : t == 1 ? to : (nav__p2){s->start.x + y.x, s->start.z + y.z};
+    s->best_left = left;
+    s->best_cell = s->m->edge_cell[e];
+    s->best_edge = e;
+    s->on_circle = t != best && t != 0 && t != 1;
+    return true;
 }
 
 static void reach(slide *s, uint32_t cell)
@@ -79,15 +97,14 @@ static void look_round(slide *s, uint32_t cell)
     nav__p2 a = nav__edge_from(m, e);
     bool holds_end = true;
     for (uint32_t next = first; next < end; next++) {
-        nav__p2 b = nav__edge_from(m, next), d = nav__sub(b, a), from_start = nav__sub(a, s->start);
+        nav__p2 b = nav__edge_from(m, next);
         double t0, t1;
         holds_end = holds_end && nav__orient(a, b, s->end) >= 0;
-        if (clip_to_circle(s, from_start, d, &t0, &t1)) {
-            uint32_t twin = m->edges[e].twin;
-            if (twin != NAV_NONE && nav__passes(m, s->filter, m->edge_cell[twin])) {
-                reach(s, m->edge_cell[twin]);
+        if (clip_to_circle(s, nav__sub(a, s->start), nav__sub(b, a), &t0, &t1)) {
+            if (is_open(s, e)) {
+                reach(s, m->edge_cell[m->edges[e].twin]);
             } else {
-                try_wall(s, cell, from_start, d, t0, t1);
+                try_wall(s, e, t0, t1);
             }
         }
         e = next;
@@ -121,6 +138,95 @@ static nav_status slide_on(slide *s, const nav__anchor *start)
     return NAV_OK;
 }
 
+// ---- beyond the circle -----------------------------------------------------------------------------
+
+enum { MOST_ROUND = 32, MOST_TURNS = 64 };
+
+/// Round the vertex that half-edge e starts from, through open edges only.
+/// @param walls  set to the walls that end the sector, of which the first starts and the second ends there
+/// @return how many cells
+static uint32_t sector_of(const slide *s, uint32_t e, uint32_t cells[MOST_ROUND], uint32_t walls[2])
+{
+    const nav_mesh *m = s->m;
+    uint32_t count = 0, at = e;
+    cells[count++] = m->edge_cell[e];
+    while (count < MOST_ROUND && is_open(s, nav__edge_prev(m, at)) && (at = m->edges[nav__edge_prev(m, at)].twin) != e) {
+        cells[count++] = m->edge_cell[at];
+    }
+    walls[1] = nav__edge_prev(m, at);
+    at = e;
+    while (count < MOST_ROUND && is_open(s, at) && (at = nav__edge_next(m, m->edges[at].twin)) != e) {
+        cells[count++] = m->edge_cell[at];
+    }
+    walls[0] = at;
+    return count;
+}
+
+/// The wall of a cell that a walk was stopped by; NAV_NONE: none is near.
+static uint32_t wall_at(const slide *s, uint32_t cell, nav__p2 p)
+{
+    const nav_mesh *m = s->m;
+    uint32_t best = NAV_NONE;
+    double least = INFINITY;
+    for (uint32_t e = m->cells[cell].first_edge; e < m->cells[cell + 1].first_edge; e++) {
+        nav__p2 a = nav__edge_from(m, e), d = nav__sub(nav__edge_from(m, nav__edge_next(m, e)), a);
+        double t = nav__dot(nav__sub(p, a), d) / nav__dot(d, d);
+        t = t > 0 ? t < 1 ? t : 1 : 0;
+        double off = nav__dist(p, (nav__p2){a.x + t * d.x, a.z + t * d.z});
+        if (!is_open(s, e) && off < least) {
+            least = off;
+            best = e;
+        }
+    }
+    return best;
+}
+
+/// Straight on from the best place, which lies in the cells.
+/// @return true when that leads nearer to the end
+static bool walk_on(slide *s, const uint32_t *cells, uint32_t count)
+{
+    nav__walk_end walked = {.clear = false, .point = s->best};
+    nav__p2 way = nav__sub(s->end, s->best);
+    if (fabs(way.x) > SHORTEST || fabs(way.z) > SHORTEST) {
+        nav__walk_leg(s->m, s->filter, cells, count, s->best, s->end, NULL, NULL, &walked);
+    }
+    double left = left_to_go(s, nav__sub(walked.point, s->start));
+    if (!walked.clear && !(left < s->best_left)) {
+        return false;
+    }
+    s->arrived = walked.clear;
+    s->best = walked.point;
+    s->best_left = left;
+    s->best_cell = walked.cell;
+    s->best_edge = walked.clear ? NAV_NONE : wall_at(s, walked.cell, walked.point);
+    return !walked.clear && s->best_edge != NAV_NONE;
+}
+
+/// Along the wall, round its end, straight on, for as long as each leads nearer to the end.
+static void slide_further(slide *s)
+{
+    const nav_mesh *m = s->m;
+    for (uint32_t turns = 0; turns < MOST_TURNS; turns++) {
+        bool nearer = try_wall(s, s->best_edge, 0, 1);
+        uint32_t e = s->best_edge, next = nav__edge_next(m, e);
+        nav__p2 a = nav__edge_from(m, e), b = nav__edge_from(m, next);
+        bool at_start = s->best.x == a.x && s->best.z == a.z, at_end = s->best.x == b.x && s->best.z == b.z;
+        uint32_t cells[MOST_ROUND] = {m->edge_cell[e]}, count = 1;
+        if (at_start || at_end) {
+            uint32_t walls[2];
+            count = sector_of(s, at_start ? e : next, cells, walls);
+            nearer = (!is_open(s, walls[0]) && try_wall(s, walls[0], 0, 1)) ||
+                     (!is_open(s, walls[1]) && try_wall(s, walls[1], 0, 1)) || nearer;
+        }
+        if (s->best_edge == e) {
+            nearer = walk_on(s, cells, count) || nearer;
+        }
+        if (!nearer || s->arrived) {
+            return;
+        }
+    }
+}
+
 // ---- the whole -------------------------------------------------------------------------------------
 
 static bool is_finite(nav_vec p)
@@ -146,7 +252,8 @@ nav_status nav_query_move(nav_query *query, const nav_mesh *mesh, nav_vec start,
     }
     nav__anchor anchor;
     nav__anchor_make(mesh, &move->start, &snap->filter, &anchor);
-    slide s = {.query = query, .m = mesh, .filter = &snap->filter, .start = anchor.p, .end = cut_end(mesh, end)};
+    slide s = {.query = query, .m = mesh, .filter = &snap->filter, .start = anchor.p, .end = cut_end(mesh, end),
+               .best_edge = NAV_NONE};
     s.u = nav__sub(s.end, s.start);
     nav__walk_end walked = {.clear = true, .cell = move->start.cell, .point = s.end};
     if (fabs(s.u.x) > SHORTEST || fabs(s.u.z) > SHORTEST) {
@@ -159,6 +266,9 @@ nav_status nav_query_move(nav_query *query, const nav_mesh *mesh, nav_vec start,
     nav_status status = s.arrived ? NAV_OK : slide_on(&s, &anchor);
     if (status != NAV_OK) {
         return status;
+    }
+    if (!s.arrived && s.on_circle) {
+        slide_further(&s);
     }
     uint32_t face;
     double height = nav__cell_height(mesh, s.best_cell, s.best, &face);

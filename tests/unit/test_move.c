@@ -90,6 +90,7 @@ static double least_left(const step *s)
 typedef struct mover {
     scene s;
     bool *open;
+    oracle *oracle;
     nav_query *query;
     nav_snap snap;
     rng r;
@@ -101,6 +102,32 @@ static void wrong(const mover *a, oracle_point from, nav_vec end, const nav_move
     print_error("%s: (%.17g %.17g) on %u to (%.17g %.17g): at (%.15g %.15g) on %u, hit %d: %s %.15g\n", scene_name(&a->s),
                 from.x, from.z, from.polygon, end.x, end.z, got->point.x, got->point.z, got->polygon, got->hit, why, want);
     fail();
+}
+
+/// Is p in the circle over start and end, or no further from it than `slack`?
+static bool is_in_circle(nav_vec start, nav_vec end, nav_vec p, double slack)
+{
+    double radius = hypot(end.x - start.x, end.z - start.z) / 2;
+    return hypot(p.x - (start.x + end.x) / 2, p.z - (start.z + end.z) / 2) <= radius + slack;
+}
+
+/// No small step from where a step stopped leads nearer to its end.
+static void check_stuck(mover *a, oracle_point from, nav_vec end, const nav_move *got)
+{
+    double left = hypot(end.x - got->point.x, end.z - got->point.z), small = 0.01;
+    // From a place where obstacles touch, a ray may begin on the other side.
+    oracle_point at = {got->point.x, got->point.z, got->polygon};
+    bool between = a->s.variant & SCENE_TRANSFORM || oracle_ambiguous(a->oracle, at);
+    for (int k = 0; k < 16 && got->hit && !between; k++) {
+        double angle = 2 * acos(-1.0) * k / 16;
+        nav_vec to = {got->point.x + small * cos(angle), got->point.y, got->point.z + small * sin(angle)};
+        nav_ray ray;
+        assert_int_equal(nav_query_raycast(a->query, a->s.nav, got->point, to, &a->snap, false, &ray), NAV_OK);
+        double then = hypot(end.x - ray.point.x, end.z - ray.point.z);
+        if (then < left - 1e-4 - 4 * a->s.rounding) {
+            wrong(a, from, end, got, "a small step leaves less by", left - then);
+        }
+    }
 }
 
 /// What holds of every step, however the mesh is made.
@@ -122,9 +149,10 @@ static nav_move check_step(mover *a, oracle_point from, nav_vec end)
     if (got.hit != (left > 0) && !(got.hit && left <= slack)) {
         wrong(a, from, end, &got, "left to go", left);
     }
-    if (hypot(got.point.x - start.x, got.point.z - start.z) > way + slack) {
+    if (hypot(got.point.x - start.x, got.point.z - start.z) > way + slack && is_in_circle(start, end, got.point, 1e-6)) {
         wrong(a, from, end, &got, "further than", way);
     }
+    check_stuck(a, from, end, &got);
     // On the surface: the polygon named is open, holds the place, and is as high there.
     if (!a->open[got.polygon] || !poly_mesh_holds(m, got.polygon, got.point.x, got.point.z, slack)) {
         wrong(a, from, end, &got, "off the surface", 0);
@@ -161,10 +189,12 @@ static void begin(mover *a, uint64_t seed, unsigned variant)
     for (uint32_t p = 0; p < a->s.mesh.poly_count; p++) {
         a->open[p] = !a->s.mesh.has_flags || !(a->s.mesh.flags[p] & a->snap.filter.exclude);
     }
+    a->oracle = oracle_create(&a->s.mesh, a->open, 0);
 }
 
 static void finish(mover *a)
 {
+    oracle_destroy(a->oracle);
     free(a->open);
     scene_destroy(&a->s);
 }
@@ -205,7 +235,7 @@ static void steps_end_where_brute_force_does(void **state)
 {
     (void)state;
     mover a = {.query = nav_query_create(NULL)};
-    int compared = 0;
+    int compared = 0, further = 0;
     for (uint64_t seed = 0; seed < 300; seed++) {
         begin(&a, seed + 1000, (unsigned)(seed / 4 % SCENE_TRANSFORM));
         for (int i = 0; i < 40; i++) {
@@ -225,14 +255,25 @@ static void steps_end_where_brute_force_does(void **state)
             nav_move got = check_step(&a, from, end);
             double left = hypot(end.x - got.point.x, end.z - got.point.z);
             if (fabs(left - want) > 1e-6 && fabs(left - other) > 1e-6) {
-                wrong(&a, from, end, &got, "brute force leaves", want);
+                // Then it was led out of the circle, and came nearer, but not by magic.
+                step wide = {&a.s.mesh, a.open, from.x, from.z, end.x, end.z, calloc(a.s.mesh.poly_count, 1)};
+                flood(&wide, from.polygon, hypot(end.x - from.x, end.z - from.z));
+                bool holds = false;
+                for (uint32_t p = 0; p < a.s.mesh.poly_count; p++) {
+                    holds = holds || (wide.in[p] && poly_mesh_holds(&a.s.mesh, p, got.point.x, got.point.z, 1e-9));
+                }
+                free(wide.in);
+                if (left > want || !holds) {
+                    wrong(&a, from, end, &got, "brute force leaves", want);
+                }
+                further++;
             }
             compared++;
         }
         finish(&a);
     }
-    print_message("%d steps\n", compared);
-    assert_true(compared > 4000);
+    print_message("%d steps, %d slid on beyond the circle\n", compared, further);
+    assert_true(compared > 4000 && further > 20);
     nav_query_destroy(a.query);
 }
 
@@ -251,7 +292,7 @@ static void a_long_walk_keeps_to_its_floor(void **state)
         assert_int_equal(nav_query_move(a.query, a.s.nav, at, end, &a.snap, &got), NAV_OK);
         assert_int_equal(got.status, NAV_MOVE_MOVED);
         double far = hypot(got.point.x - at.x, got.point.z - at.z);
-        assert_true(far <= hypot(vx, vz) + 1e-9);
+        assert_true(far <= 2 * hypot(vx, vz) + 1e-9);
         // The ramps rise by 8 over 8.
         assert_true(fabs(got.point.y - at.y) <= far * 1.5 + 1e-6);
         at = got.point;

@@ -3,8 +3,8 @@
 /// Where the straight walk is blocked: of the ground that hangs together with the start inside the circle
 /// over start and end, the place nearest to the end. That ground does not depend on how it is cut into
 /// cells. Its place nearest to the end lies on a wall (from elsewhere one could go on), so only walls are
-/// measured. Where it lies on the circle as well, the slide goes on along that wall, and straight on from
-/// where the wall ends, as long as that leads nearer to the end.
+/// measured. Where it lies on the circle as well, the slide goes on along that wall as long as that leads
+/// nearer to the end. (Round the wall's end it does not go on: that would be a way, not a step.)
 ///
 /// Coordinates are relative to the start, s: with u = end - s, a place y lies in the circle when
 /// y . (y - u) <= 0 (Thales), and is the nearer to the end the smaller y . y - 2 y . u is. Both hold their
@@ -30,7 +30,7 @@ typedef struct slide {
     nav__p2 best;       ///< not relative to the start
     double best_left;   ///< its y . y - 2 y . u
     uint32_t best_cell;
-    uint32_t best_edge; ///< the wall it lies on; NAV_NONE: that was not asked
+    uint32_t best_edge; ///< with on_circle: the wall it lies on
     bool on_circle;     ///< the wall goes on beyond the circle
 } slide;
 
@@ -62,9 +62,8 @@ static bool is_open(const slide *s, uint32_t e)
     return twin != NAV_NONE && nav__passes(s->m, s->filter, s->m->edge_cell[twin]);
 }
 
-/// The place on wall e, between t0 and t1 of it, that is nearest to the end.
-/// @return true when it is nearer than any so far
-static bool try_wall(slide *s, uint32_t e, double t0, double t1)
+/// Looks at the place on wall e, between t0 and t1 of it, that is nearest to the end.
+static void try_wall(slide *s, uint32_t e, double t0, double t1)
 {
     nav__p2 from = nav__edge_from(s->m, e), to = nav__edge_from(s->m, nav__edge_next(s->m, e));
     nav__p2 a = nav__sub(from, s->start), d = nav__sub(to, from);
@@ -72,14 +71,13 @@ static bool try_wall(slide *s, uint32_t e, double t0, double t1)
     nav__p2 y = {a.x + t * d.x, a.z + t * d.z};
     double left = left_to_go(s, y);
     if (!(left < s->best_left)) {
-        return false;
+        return;
     }
     s->best = t == 0 ? from : t == 1 ? to : (nav__p2){s->start.x + y.x, s->start.z + y.z};
     s->best_left = left;
     s->best_cell = s->m->edge_cell[e];
     s->best_edge = e;
     s->on_circle = t != best && t != 0 && t != 1;
-    return true;
 }
 
 static void reach(slide *s, uint32_t cell)
@@ -138,95 +136,6 @@ static nav_status slide_on(slide *s, const nav__anchor *start)
     return NAV_OK;
 }
 
-// ---- beyond the circle -----------------------------------------------------------------------------
-
-enum { MOST_ROUND = 32, MOST_TURNS = 64 };
-
-/// Round the vertex that half-edge e starts from, through open edges only.
-/// @param walls  set to the walls that end the sector, of which the first starts and the second ends there
-/// @return how many cells
-static uint32_t sector_of(const slide *s, uint32_t e, uint32_t cells[MOST_ROUND], uint32_t walls[2])
-{
-    const nav_mesh *m = s->m;
-    uint32_t count = 0, at = e;
-    cells[count++] = m->edge_cell[e];
-    while (count < MOST_ROUND && is_open(s, nav__edge_prev(m, at)) && (at = m->edges[nav__edge_prev(m, at)].twin) != e) {
-        cells[count++] = m->edge_cell[at];
-    }
-    walls[1] = nav__edge_prev(m, at);
-    at = e;
-    while (count < MOST_ROUND && is_open(s, at) && (at = nav__edge_next(m, m->edges[at].twin)) != e) {
-        cells[count++] = m->edge_cell[at];
-    }
-    walls[0] = at;
-    return count;
-}
-
-/// The wall of a cell that a walk was stopped by; NAV_NONE: none is near.
-static uint32_t wall_at(const slide *s, uint32_t cell, nav__p2 p)
-{
-    const nav_mesh *m = s->m;
-    uint32_t best = NAV_NONE;
-    double least = INFINITY;
-    for (uint32_t e = m->cells[cell].first_edge; e < m->cells[cell + 1].first_edge; e++) {
-        nav__p2 a = nav__edge_from(m, e), d = nav__sub(nav__edge_from(m, nav__edge_next(m, e)), a);
-        double t = nav__dot(nav__sub(p, a), d) / nav__dot(d, d);
-        t = t > 0 ? t < 1 ? t : 1 : 0;
-        double off = nav__dist(p, (nav__p2){a.x + t * d.x, a.z + t * d.z});
-        if (!is_open(s, e) && off < least) {
-            least = off;
-            best = e;
-        }
-    }
-    return best;
-}
-
-/// Straight on from the best place, which lies in the cells.
-/// @return true when that leads nearer to the end
-static bool walk_on(slide *s, const uint32_t *cells, uint32_t count)
-{
-    nav__walk_end walked = {.clear = false, .point = s->best};
-    nav__p2 way = nav__sub(s->end, s->best);
-    if (fabs(way.x) > SHORTEST || fabs(way.z) > SHORTEST) {
-        nav__walk_leg(s->m, s->filter, cells, count, s->best, s->end, NULL, NULL, &walked);
-    }
-    double left = left_to_go(s, nav__sub(walked.point, s->start));
-    if (!walked.clear && !(left < s->best_left)) {
-        return false;
-    }
-    s->arrived = walked.clear;
-    s->best = walked.point;
-    s->best_left = left;
-    s->best_cell = walked.cell;
-    s->best_edge = walked.clear ? NAV_NONE : wall_at(s, walked.cell, walked.point);
-    return !walked.clear && s->best_edge != NAV_NONE;
-}
-
-/// Along the wall, round its end, straight on, for as long as each leads nearer to the end.
-static void slide_further(slide *s)
-{
-    const nav_mesh *m = s->m;
-    for (uint32_t turns = 0; turns < MOST_TURNS; turns++) {
-        bool nearer = try_wall(s, s->best_edge, 0, 1);
-        uint32_t e = s->best_edge, next = nav__edge_next(m, e);
-        nav__p2 a = nav__edge_from(m, e), b = nav__edge_from(m, next);
-        bool at_start = s->best.x == a.x && s->best.z == a.z, at_end = s->best.x == b.x && s->best.z == b.z;
-        uint32_t cells[MOST_ROUND] = {m->edge_cell[e]}, count = 1;
-        if (at_start || at_end) {
-            uint32_t walls[2];
-            count = sector_of(s, at_start ? e : next, cells, walls);
-            nearer = (!is_open(s, walls[0]) && try_wall(s, walls[0], 0, 1)) ||
-                     (!is_open(s, walls[1]) && try_wall(s, walls[1], 0, 1)) || nearer;
-        }
-        if (s->best_edge == e) {
-            nearer = walk_on(s, cells, count) || nearer;
-        }
-        if (!nearer || s->arrived) {
-            return;
-        }
-    }
-}
-
 // ---- the whole -------------------------------------------------------------------------------------
 
 static bool is_finite(nav_vec p)
@@ -268,7 +177,7 @@ nav_status nav_query_move(nav_query *query, const nav_mesh *mesh, nav_vec start,
         return status;
     }
     if (!s.arrived && s.on_circle) {
-        slide_further(&s);
+        try_wall(&s, s.best_edge, 0, 1);
     }
     uint32_t face;
     double height = nav__cell_height(mesh, s.best_cell, s.best, &face);

@@ -48,9 +48,9 @@ typedef struct nav_move {
 /// A step along the surface that slides along walls. Where a straight walk leads to the end, the answer
 /// is the end. Else it is the place nearest to the end, on the ground, on the piece of ground that hangs
 /// together with the start inside the circle that has start and end as ends of a diameter; and where a wall
-/// leads out of that circle, on along it for as long as that leads nearer. So no small step from the answer
-/// leads nearer to the end, and a straight walk from the start does not either. (Only who is led out of the
-/// circle can end up further from the start than the end is.) The height of `end` does not matter.
+/// leads out of that circle, on along it for as long as that leads nearer. Never further from the end than
+/// where a straight walk stops. Who is not led out of the circle is no further from the start than the end
+/// is, and no small step leads on. The height of `end` does not matter.
 /// @return NAV_OK, NAV_BAD_ARGUMENT, NAV_NO_MEMORY, NAV_INTERRUPTED
 /// @thread one thread a query at a time
 nav_status nav_query_move(nav_query *query, const nav_mesh *mesh, nav_vec start, nav_vec end, const nav_snap *snap,

@@ -104,7 +104,7 @@ static void wrong(const mover *a, oracle_point from, nav_vec end, const nav_move
     fail();
 }
 
-/// Is p in the circle over start and end, or no further from it than `slack`?
+/// Is p in the circle over start and end, grown by `slack`?
 static bool is_in_circle(nav_vec start, nav_vec end, nav_vec p, double slack)
 {
     double radius = hypot(end.x - start.x, end.z - start.z) / 2;
@@ -152,7 +152,9 @@ static nav_move check_step(mover *a, oracle_point from, nav_vec end)
     if (hypot(got.point.x - start.x, got.point.z - start.z) > way + slack && is_in_circle(start, end, got.point, 1e-6)) {
         wrong(a, from, end, &got, "further than", way);
     }
-    check_stuck(a, from, end, &got);
+    if (is_in_circle(start, end, got.point, -1e-6)) {
+        check_stuck(a, from, end, &got);
+    }
     // On the surface: the polygon named is open, holds the place, and is as high there.
     if (!a->open[got.polygon] || !poly_mesh_holds(m, got.polygon, got.point.x, got.point.z, slack)) {
         wrong(a, from, end, &got, "off the surface", 0);

@@ -201,15 +201,21 @@ static void fill_cells(const nav__build *b, const nav__pack *p, nav_mesh *m)
     uint32_t edge = 0, item_count = 0;
     for (uint32_t c = 0; c < b->live_cells; c++) {
         const nav__work_cell *w = &b->cells[b->cell_order[c]];
-        cells[c] = (nav__cell){.first_edge = edge, .first_face = item_count, .island = w->island,
-                               .tree_first = w->tree_first, .tree_last = w->tree_last, .flags = w->flags,
-                               .area = w->area, .link_end = w->link_end};
+        cells[c] = (nav__cell){.first_edge = edge,
+                               .first_face = item_count,
+                               .island = w->island,
+                               .tree_first = w->tree_first,
+                               .tree_last = w->tree_last,
+                               .flags = w->flags,
+                               .area = w->area,
+                               .link_end = w->link_end};
         for (uint32_t i = w->first_item; i != NAV_NONE; i = b->items[i].next) {
             cell_faces[item_count++] = b->items[i].face;
         }
         for (uint32_t end = edge + w->size; edge < end; edge++) {
             uint32_t h = p->old_half[edge], twin = b->halves[h].twin, spot = b->halves[h].spot;
-            edges[edge] = (nav__edge){.x = b->spots[2 * (size_t)spot], .z = b->spots[2 * (size_t)spot + 1],
+            edges[edge] = (nav__edge){.x = b->spots[2 * (size_t)spot],
+                                      .z = b->spots[2 * (size_t)spot + 1],
                                       .vertex = p->half_vertex[h],
                                       .twin = twin == NAV_NONE ? NAV_NONE : p->new_edge[twin]};
             edge_cell[edge] = c;
@@ -218,33 +224,34 @@ static void fill_cells(const nav__build *b, const nav__pack *p, nav_mesh *m)
     cells[b->live_cells] = (nav__cell){.first_edge = edge, .first_face = item_count};
 }
 
-static void note_height(nav_mesh *m, nav__cell *cell, uint32_t point)
+static void note_height(nav_mesh *m, nav__cell *cell, uint32_t point, float first)
 {
-    uint16_t y = nav__height_index(m, (double)m->points[3 * (size_t)point + 1]);
-    cell->low_y = y < cell->low_y ? y : cell->low_y;
-    cell->high_y = y > cell->high_y ? y : cell->high_y;
+    float y = m->points[3 * (size_t)point + 1];
+    uint16_t index = nav__height_index(m, (double)y);
+    cell->low_y = index < cell->low_y ? index : cell->low_y;
+    cell->high_y = index > cell->high_y ? index : cell->high_y;
+    cell->level = cell->level && y == first;
 }
 
-/// What point location asks a face's cell: the range of its heights, and whether a face may lie on others too.
+/// What point location asks a cell: how high its faces lie, and whether one of them may lie on other cells too.
 static void fill_cell_bounds(nav_mesh *m)
 {
     nav__cell *cells = (nav__cell *)m->cells;
     for (uint32_t c = 0; c < m->cell_count; c++) {
+        float first = nav__cell_level(m, c);
         cells[c].low_y = UINT16_MAX;
-        for (uint32_t k = cells[c].first_face; k < cells[c + 1].first_face; k++) {
-            uint32_t other = m->faces[m->cell_faces[k]].cell;
-            if (other != c) {
-                cells[c].shares_face = cells[other].shares_face = 1;
+        cells[c].level = 1;
+        for (uint32_t i = cells[c].first_face; i < cells[c + 1].first_face; i++) {
+            const nav__face *face = &m->faces[m->cell_faces[i]];
+            if (face->cell != c) {
+                cells[c].shares_face = cells[face->cell].shares_face = 1;
             }
-        }
-    }
-    for (uint32_t f = 0; f < m->face_count; f++) {
-        const nav__face *face = &m->faces[f];
-        for (uint32_t k = face->first_corner; k < face[1].first_corner; k++) {
-            note_height(m, &cells[face->cell], m->face_corners[k]);
-        }
-        for (uint32_t k = 3 * face->first_tri; k < 3 * face[1].first_tri; k++) {
-            note_height(m, &cells[face->cell], m->tris[k]);
+            for (uint32_t k = face->first_corner; k < face[1].first_corner; k++) {
+                note_height(m, &cells[c], m->face_corners[k], first);
+            }
+            for (uint32_t k = 3 * face->first_tri; k < 3 * face[1].first_tri; k++) {
+                note_height(m, &cells[c], m->tris[k], first);
+            }
         }
     }
 }

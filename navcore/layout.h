@@ -31,15 +31,15 @@
 /// A half-edge: from its vertex to the vertex of the next half-edge of its cell (the last one's next
 /// is the cell's first).
 typedef struct nav__edge {
-    float x, z;       ///< of its vertex
-    uint32_t vertex;  ///< number | NAV__CORNER
-    uint32_t twin;    ///< the half-edge on the other side, NAV_NONE at a wall
+    float x, z;      ///< of its vertex
+    uint32_t vertex; ///< number | NAV__CORNER
+    uint32_t twin;   ///< the half-edge on the other side, NAV_NONE at a wall
 } nav__edge;
 
 /// Exactly convex (collinear corners are allowed).
 typedef struct nav__cell {
-    uint32_t first_edge;  ///< cell c has edges first_edge .. cells[c + 1].first_edge - 1, anticlockwise
-    uint32_t first_face;  ///< likewise in cell_faces
+    uint32_t first_edge; ///< cell c has edges first_edge .. cells[c + 1].first_edge - 1, anticlockwise
+    uint32_t first_face; ///< likewise in cell_faces
     uint32_t island;
     /// Dead-end trees: leaves of the cell graph peeled off again and again, numbered so that the cells
     /// behind c are those with tree_first in [c.tree_first, c.tree_last]. Not part of a tree (there are
@@ -47,17 +47,17 @@ typedef struct nav__cell {
     uint32_t tree_first, tree_last;
     uint32_t flags;
     uint8_t area;
-    uint8_t link_end;    ///< a link begins or ends here: never counted as a dead end
-    uint8_t shares_face; ///< some face of its is listed by another cell too
-    uint8_t pad;
-    uint16_t low_y, high_y; ///< of the faces that name it, detail included, by nav__height_index
+    uint8_t link_end;       ///< a link begins or ends here: never counted as a dead end
+    uint8_t shares_face;    ///< some face of its is listed by another cell too
+    uint8_t level;          ///< all points of its faces, detail included, have one height
+    uint16_t low_y, high_y; ///< of its faces' heights, detail included, by nav__height_index
 } nav__cell;
 
 typedef struct nav__face {
     uint32_t first_corner; ///< face f has corners face_corners[first_corner .. faces[f + 1].first_corner - 1]
     uint32_t first_tri;    ///< likewise in tris; none: the fan round corner 0
     uint32_t cell;
-    uint32_t polygon;      ///< of the file; faces are sorted by it
+    uint32_t polygon;                      ///< of the file; faces are sorted by it
     uint16_t low_x, low_z, high_x, high_z; ///< of its corners, by nav__bound_index
 } nav__face;
 
@@ -65,21 +65,21 @@ typedef struct nav__face {
 typedef struct nav__ride {
     uint32_t link;
     uint32_t from_cell, to_cell;
-    float from[3], to[3];  ///< relative to the origin
-    bool backwards;        ///< from the link's end to its start
+    float from[3], to[3]; ///< relative to the origin
+    bool backwards;       ///< from the link's end to its start
 } nav__ride;
 
 struct nav_mesh {
     nav_alloc alloc;
-    void *block;            ///< one allocation that all arrays below lie in
+    void *block; ///< one allocation that all arrays below lie in
     size_t block_bytes;
 
     nav_vec origin;
-    float min[3], max[3];   ///< bounds, relative, detail included
-    double rounding;        ///< how far a 32-bit absolute coordinate of this mesh may be from what was meant
+    float min[3], max[3]; ///< bounds, relative, detail included
+    double rounding;      ///< how far a 32-bit absolute coordinate of this mesh may be from what was meant
     nav_agent agent;
     bool has_flags, has_areas;
-    bool has_flagless;      ///< with has_flags: some cell has no flag at all, so that no filter passes it
+    bool has_flagless; ///< with has_flags: some cell has no flag at all, so that no filter passes it
     uint32_t flags_used;
     uint64_t areas_used[4];
 
@@ -87,31 +87,32 @@ struct nav_mesh {
     uint32_t cell_count, edge_count, vertex_count, island_count, link_count;
     uint32_t cell_face_count; ///< at least face_count: a face whose cell was cut is listed by each piece
 
-    const nav__face *faces;         ///< [face_count + 1]
-    const uint32_t *face_corners;   ///< [corner_count] points
-    const float *points;            ///< [x, y, z] * point_count; the first vertex_points are polygon vertices, then detail
-    const uint32_t *tris;           ///< [3] * tri_count: detail triangles, wound as the faces
+    const nav__face *faces;       ///< [face_count + 1]
+    const uint32_t *face_corners; ///< [corner_count] points
+    const float *points;  ///< [x, y, z] * point_count; the first vertex_points are polygon vertices, then detail
+    const uint32_t *tris; ///< [3] * tri_count: detail triangles, wound as the faces
 
-    const nav__cell *cells;         ///< [cell_count + 1]
-    const uint32_t *cell_faces;     ///< [cell_face_count]
-    const nav__edge *edges;         ///< [edge_count]
-    const uint32_t *edge_cell;      ///< [edge_count]
-    const float *vertex_xz;         ///< [x, z] * vertex_count, the same as in edges
-    const float *vertex_y;          ///< [vertex_count] on the surface
-    const uint32_t *vertex_edge;    ///< [vertex_count] a half-edge that starts here; of an open fan the most clockwise (a wall)
+    const nav__cell *cells;     ///< [cell_count + 1]
+    const uint32_t *cell_faces; ///< [cell_face_count]
+    const nav__edge *edges;     ///< [edge_count]
+    const uint32_t *edge_cell;  ///< [edge_count]
+    const float *vertex_xz;     ///< [x, z] * vertex_count, the same as in edges
+    const float *vertex_y;      ///< [vertex_count] on the surface
+    const uint32_t
+        *vertex_edge; ///< [vertex_count] a half-edge that starts here; of an open fan the most clockwise (a wall)
 
-    const double *island_area;      ///< [island_count] ground area
-    const nav_link *links;          ///< [link_count]
-    const nav__ride *rides;         ///< [ride_count], sorted by from_cell
+    const double *island_area; ///< [island_count] ground area
+    const nav_link *links;     ///< [link_count]
+    const nav__ride *rides;    ///< [ride_count], sorted by from_cell
     uint32_t ride_count;
 
     /// Uniform grid over the ground plane: cell (i, j), number j * grid_nx + i with i along x, lists the
     /// faces that touch it: of those whose least to greatest nav__grid_index on both axes span it, the ones
     /// that do not surely pass it by.
     float grid_x, grid_z, grid_step, grid_inverse;
-    float bound_inverse;            ///< 65,536ths of the longer side of the ground bounds: the unit of faces' bounds
+    float bound_inverse; ///< 65,536ths of the longer side of the ground bounds: the unit of faces' bounds
     uint32_t grid_nx, grid_nz;
-    const uint32_t *grid_first;     ///< [grid_nx * grid_nz + 1]
+    const uint32_t *grid_first; ///< [grid_nx * grid_nz + 1]
     const uint32_t *grid_faces;
 };
 
@@ -135,6 +136,13 @@ static inline uint16_t nav__bound_index(const nav_mesh *m, double v, float least
 static inline uint16_t nav__height_index(const nav_mesh *m, double y)
 {
     return nav__bound_index(m, y, m->min[1]);
+}
+
+/// Height of a cell that is level; else of one of its corners.
+static inline float nav__cell_level(const nav_mesh *m, uint32_t cell)
+{
+    const nav__face *face = &m->faces[m->cell_faces[m->cells[cell].first_face]];
+    return m->points[3 * (size_t)m->face_corners[face->first_corner] + 1];
 }
 
 static inline uint32_t nav__edge_next(const nav_mesh *m, uint32_t e)

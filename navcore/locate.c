@@ -185,8 +185,8 @@ static void consider_outline(rings *r, uint32_t face)
 {
     const nav__locator *s = r->s;
     uint32_t *seen = &r->seen[face % REMEMBERED];
-    bool may_count = nav__meets_window(s->m, face, &r->window) & meets_heights(r, face) & (*seen != face);
-    if (!may_count || !nav__takes_face(s, face)) {
+    bool in_window = nav__meets_window(s->m, face, &r->window), at_height = meets_heights(r, face);
+    if (!(in_window & at_height & (*seen != face)) || !nav__takes_face(s, face)) {
         return;
     }
     *seen = face;

@@ -190,6 +190,9 @@ double nav__face_height(const nav_mesh *m, uint32_t face, nav__p2 p)
 {
     const nav__face *f = &m->faces[face];
     double height;
+    if (m->cells[f->cell].level) {
+        return (double)point(m, m->face_corners[f->first_corner])[1] + 0.0; // no height is a negative zero
+    }
     bool over = f[1].first_tri > f->first_tri ? height_in_detail(m, f, p, &height) : height_in_fan(m, f, p, &height);
     return over ? height : height_on_edges(m, f, p);
 }
@@ -326,6 +329,9 @@ static uint32_t nearest_face(const nav_mesh *m, uint32_t cell, nav__p2 p)
 
 double nav__cell_height(const nav_mesh *m, uint32_t cell, nav__p2 p, uint32_t *face)
 {
+    if (m->cells[cell].level && !face) {
+        return (double)nav__cell_level(m, cell) + 0.0;
+    }
     uint32_t first = m->cells[cell].first_face, count = m->cells[cell + 1].first_face - first;
     uint32_t found = count == 1 ? m->cell_faces[first] : face_holding(m, cell, p);
     if (found == NAV_NONE) {

@@ -206,10 +206,10 @@ static nav__walk_end stopped_at(const walk *w, uint32_t cell, nav__p2 point, con
 
 /// Who is told of the cells crossed.
 typedef struct trace {
-    nav__visit_fn *visit;  ///< NULL: nobody
+    nav__visit_fn *visit; ///< NULL: nobody
     void *ctx;
-    nav__p2 from;  ///< where the ray entered the cell it is in
-    bool begun;    ///< a cell has been told of
+    nav__p2 from; ///< where the ray entered the cell it is in
+    bool begun;   ///< a cell has been told of
 } trace;
 
 /// @return false when the visitor ends the walk

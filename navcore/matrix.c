@@ -14,15 +14,23 @@
 #include <math.h>
 #include <string.h>
 
-/// One corner that a place sees.
+/// On which side of a line through a corner its obstacle lies.
+typedef enum side { SIDE_LEFT, SIDE_UNKNOWN, SIDE_RIGHT } side;
+
+/// One corner that a place sees. Four bytes: the search goes through all of them in every row, in an order
+/// that no cache foresees.
 typedef struct sight {
-    double distance;  ///< over the ground plane
-    uint32_t vertex;
+    uint32_t vertex : 30;
+    uint32_t past : 2;  ///< a `side`: where the corner's obstacle lies along the line of sight
 } sight;
 
-/// A run of `sights`.
+enum { MOST_VERTICES = 1 << 30 };
+
+/// A run of `sights`. Of a place that is a corner itself: first those with its obstacle on the left of the line
+/// of sight, leftmost first, from `unknown` on those of which that cannot be told, from `right` on those with it on the
+/// right, rightmost first.
 typedef struct view {
-    uint32_t first, count;
+    uint32_t first, unknown, right, end;
 } view;
 
 static const uint32_t NOT_SEEN_YET = NAV_NONE;
@@ -31,6 +39,7 @@ static const uint32_t NOT_SEEN_YET = NAV_NONE;
 /// anticlockwise.
 typedef struct wall_ends {
     nav__p2 first, last;
+    bool wide;  ///< the fan is a full turn or more: on spiral stairs both walls may lie anywhere
 } wall_ends;
 
 /// A place asked about.
@@ -40,18 +49,24 @@ typedef struct place {
     nav__anchor anchor;
 } place;
 
-/// A corner in the search of one row.
-typedef struct reached {
-    double g;         ///< over the ground plane
-    double length;    ///< 3D, of the bends up to `bend`
-    uint32_t bend;    ///< the last vertex on the way, this one included, where the way is known to bend; NAV_NONE: the source
-    uint32_t stamp;
-    bool settled;
-} reached;
+/// How far the search of one row has come with a corner, and where that is, which is asked for together.
+typedef struct corner {
+    double g;    ///< over the ground plane; INFINITY: not reached
+    float x, z;
+} corner;
 
+/// The rest of a corner.
+typedef struct corner_way {
+    uint32_t parent;  ///< the corner before it on the way; NAV_NONE: the source
+    side past;        ///< on which side of the leg to it its obstacle lies
+    view view;        ///< what it sees; .first NOT_SEEN_YET: not swept yet
+} corner_way;
+
+/// An entry of the heap. Eight bytes, so that four fit in half a cache line; what rounding g puts in the wrong order is
+/// put right by reaching a corner again.
 typedef struct open_corner {
-    double g;
-    uint32_t vertex, parent;
+    float g;
+    uint32_t vertex;
 } open_corner;
 
 struct nav_matrix {
@@ -65,17 +80,19 @@ struct nav_matrix {
     sight *sights;
     uint32_t sight_count, sight_cap;
     wall_ends *walls;    ///< [vertex_count] of corners
-    view *views;         ///< [vertex_count]
     view *target_views;  ///< [target_count]
     uint32_t *watchers;  ///< [vertex_count + 1] by corner, first of its run in watcher_targets
-    sight *watcher_targets;  ///< targets (as `vertex`) that see the corner
+    uint32_t *watcher_targets;  ///< targets that see the corner
 
-    reached *corners;  ///< [vertex_count]
-    uint32_t stamp;
+    corner *corners;     ///< [vertex_count]
+    corner_way *ways;    ///< [vertex_count]
+    uint32_t *touched;   ///< [vertex_count] corners whose g is not INFINITY
+    uint32_t touched_count;
+    uint32_t *chain;    ///< [vertex_count] a way from its end
     open_corner *heap;
     uint32_t heap_count, heap_cap;
     double *best;          ///< [target_count] ground length known
-    double *best_length;   ///< [target_count] the same in 3D
+    uint32_t *last;        ///< [target_count] the corner before the target on that way; NAV_NONE: the source
     bool *wanted;          ///< [target_count] on an island of the row's source
     uint32_t *seen_stamp;  ///< [vertex_count] of the sweep under way
     uint32_t sweep_stamp;
@@ -119,14 +136,22 @@ static double distance(nav_vec a, nav_vec b)
 
 static wall_ends ends_of(const nav_mesh *m, uint32_t vertex)
 {
+    const double full_turn = 6.283185307179586, rounding = 1e-6;
     uint32_t e = m->vertex_edge[vertex];
+    nav__p2 at = ground_of(m, vertex);
     wall_ends ends = {.first = nav__edge_from(m, nav__edge_next(m, e))};
-    uint32_t prev = nav__edge_prev(m, e);
-    while (m->edges[prev].twin != NAV_NONE) {
-        prev = nav__edge_prev(m, m->edges[prev].twin);
+    for (double turn = 0;;) {
+        uint32_t prev = nav__edge_prev(m, e);
+        nav__p2 a = nav__edge_from(m, nav__edge_next(m, e)), b = nav__edge_from(m, prev);
+        double ax = a.x - at.x, az = a.z - at.z, bx = b.x - at.x, bz = b.z - at.z;
+        turn += fabs(atan2(ax * bz - az * bx, ax * bx + az * bz));
+        e = m->edges[prev].twin;
+        if (e == NAV_NONE) {
+            ends.last = b;
+            ends.wide = turn > full_turn - rounding;
+            return ends;
+        }
     }
-    ends.last = nav__edge_from(m, prev);
-    return ends;
 }
 
 /// May a shortest path come from `from` and bend at this corner? Only past the obstacle's side: where its
@@ -136,6 +161,16 @@ static bool is_tangent(const nav_matrix *x, nav__p2 from, uint32_t vertex)
     nav__p2 at = ground_of(x->mesh, vertex);
     const wall_ends *w = &x->walls[vertex];
     return nav__orient(from, at, w->first) <= 0 || nav__orient(from, at, w->last) >= 0;
+}
+
+/// Where the obstacle of a corner lies, seen along a line from `a` to `b` through it on which a path may run.
+static side side_of(const wall_ends *w, nav__p2 a, nav__p2 b)
+{
+    double first = nav__orient(a, b, w->first), last = nav__orient(a, b, w->last);
+    if (w->wide || (first == 0 && last == 0)) {
+        return SIDE_UNKNOWN;
+    }
+    return first >= 0 && last >= 0 ? SIDE_LEFT : first <= 0 && last <= 0 ? SIDE_RIGHT : SIDE_UNKNOWN;
 }
 
 typedef struct sweep {
@@ -166,13 +201,58 @@ static void note_sight(void *ctx, uint32_t vertex)
         x->sights = sights;
         x->sight_cap = (uint32_t)cap;
     }
-    x->sights[x->sight_count++] = (sight){nav__dist(s->from, at), vertex};
+    x->sights[x->sight_count++] = (sight){vertex & (MOST_VERTICES - 1), (uint32_t)side_of(&x->walls[vertex], s->from, at) & 3};
+}
+
+static nav__p2 seen_at(const nav_matrix *x, const sight *s)
+{
+    const corner *c = &x->corners[s->vertex];
+    return (nav__p2){(double)c->x, (double)c->z};
+}
+
+/// Sorts directions from `at` that span less than half a turn, each next one further to the left (turn 1) or
+/// to the right (-1).
+static void sort_turning(const nav_matrix *x, nav__p2 at, uint32_t first, uint32_t end, double turn)
+{
+    for (uint32_t i = first + 1; i < end; i++) {
+        sight s = x->sights[i];
+        uint32_t to = i;
+        for (; to > first && turn * nav__orient(at, seen_at(x, &x->sights[to - 1]), seen_at(x, &s)) < 0; to--) {
+            x->sights[to] = x->sights[to - 1];
+        }
+        x->sights[to] = s;
+    }
+}
+
+/// Brings a corner's run of sights in the order of `view`.
+static void sort_view(const nav_matrix *x, uint32_t self, view *v)
+{
+    const wall_ends *walls = &x->walls[self];
+    nav__p2 at = ground_of(x->mesh, self);
+    v->unknown = v->right = v->first;
+    for (uint32_t i = v->first; i < v->end; i++) {
+        sight s = x->sights[i];
+        side own = side_of(walls, at, seen_at(x, &s));
+        uint32_t to = i;
+        // Room is made by moving one sight of each later group behind its own.
+        if (own != SIDE_RIGHT) {
+            x->sights[to] = x->sights[v->right];
+            to = v->right++;
+        }
+        if (own == SIDE_LEFT) {
+            x->sights[to] = x->sights[v->unknown];
+            to = v->unknown++;
+        }
+        x->sights[to] = s;
+    }
+    sort_turning(x, at, v->first, v->unknown, -1);
+    sort_turning(x, at, v->right, v->end, 1);
 }
 
 static view look(nav_matrix *x, nav_query *query, nav__p2 from, uint32_t self, const uint32_t *cells, uint32_t count)
 {
     sweep s = {x, from, self};
-    view v = {x->sight_count, 0};
+    view v = {.first = x->sight_count};
     if (++x->sweep_stamp == 0) {
         memset(x->seen_stamp, 0, x->mesh->vertex_count * sizeof *x->seen_stamp);
         x->sweep_stamp = 1;
@@ -180,7 +260,10 @@ static view look(nav_matrix *x, nav_query *query, nav__p2 from, uint32_t self, c
     if (!nav__see_corners(query, x->mesh, &x->snap.filter, from, cells, count, note_sight, &s)) {
         x->failed = true;
     }
-    v.count = x->sight_count - v.first;
+    v.end = x->sight_count;
+    if (self != NAV_NONE && !x->failed) {
+        sort_view(x, self, &v);
+    }
     return v;
 }
 
@@ -204,42 +287,41 @@ static uint32_t fan_cells(nav_matrix *x, nav_query *query, uint32_t vertex, cons
 
 static view view_of(nav_matrix *x, nav_query *query, uint32_t vertex)
 {
-    if (x->views[vertex].first == NOT_SEEN_YET) {
+    view *v = &x->ways[vertex].view;
+    if (v->first == NOT_SEEN_YET) {
         const uint32_t *cells = NULL;
         uint32_t count = fan_cells(x, query, vertex, &cells);
-        x->views[vertex] = look(x, query, ground_of(x->mesh, vertex), vertex, cells, count);
+        *v = look(x, query, ground_of(x->mesh, vertex), vertex, cells, count);
     }
-    return x->views[vertex];
+    return *v;
 }
 
 /// By corner, which targets it sees.
 static void turn_target_views(nav_matrix *x)
 {
     const nav_mesh *m = x->mesh;
+    uint32_t total = 0;
     for (uint32_t t = 0; t < x->target_count; t++) {
-        for (uint32_t i = 0; i < x->target_views[t].count; i++) {
-            x->watchers[x->sights[x->target_views[t].first + i].vertex + 1]++;
+        const view *v = &x->target_views[t];
+        for (uint32_t i = v->first; i < v->end; i++) {
+            x->watchers[x->sights[i].vertex + 1]++;
         }
+        total += v->end - v->first;
     }
     for (uint32_t v = 0; v < m->vertex_count; v++) {
         x->watchers[v + 1] += x->watchers[v];
     }
-    x->watcher_targets = take(x, x->watchers[m->vertex_count], sizeof *x->watcher_targets);
+    x->watcher_targets = take(x, total, sizeof *x->watcher_targets);
     if (!x->watcher_targets) {
         return;
     }
     // Filling from the back leaves each run's first in place.
     for (uint32_t t = x->target_count; t-- > 0;) {
-        for (uint32_t i = 0; i < x->target_views[t].count; i++) {
-            const sight *s = &x->sights[x->target_views[t].first + i];
-            x->watcher_targets[--x->watchers[s->vertex + 1]] = (sight){s->distance, t};
+        for (uint32_t i = x->target_views[t].first; i < x->target_views[t].end; i++) {
+            x->watcher_targets[--x->watchers[x->sights[i].vertex + 1]] = t;
         }
     }
     memmove(x->watchers, x->watchers + 1, m->vertex_count * sizeof *x->watchers);
-    uint32_t total = 0;
-    for (uint32_t t = 0; t < x->target_count; t++) {
-        total += x->target_views[t].count;
-    }
     x->watchers[m->vertex_count] = total;
 }
 
@@ -284,56 +366,48 @@ static open_corner pop(nav_matrix *x)
     return top;
 }
 
-static void offer(nav_matrix *x, uint32_t vertex, double g, uint32_t parent)
+static void offer(nav_matrix *x, const sight *s, double g, uint32_t parent)
 {
-    reached *r = &x->corners[vertex];
-    if (r->stamp != x->stamp) {
-        *r = (reached){.g = INFINITY, .stamp = x->stamp};
-    }
-    if (!r->settled && g < r->g) {
-        r->g = g;
-        push(x, (open_corner){g, vertex, parent});
+    corner *c = &x->corners[s->vertex];
+    if (g < c->g) {
+        if (isinf(c->g)) {
+            x->touched[x->touched_count++] = s->vertex;
+        }
+        c->g = g;
+        x->ways[s->vertex].parent = parent;
+        x->ways[s->vertex].past = (side)s->past;
+        push(x, (open_corner){(float)g, s->vertex});
     }
 }
 
-/// 3D length of the way by `parent` on to a place, and the bend before it: as in an answer's points, a
-/// corner on a straight line is none.
-static double length_by(const nav_matrix *x, const place *from, uint32_t parent, nav_vec to, nav__p2 to_ground,
-                        uint32_t *bend)
+/// 3D length of the way found to a target: as in an answer's points, a corner on a straight line is none.
+static double length_to(nav_matrix *x, const place *from, uint32_t target)
 {
     const nav_mesh *m = x->mesh;
-    *bend = NAV_NONE;
-    if (parent == NAV_NONE) {
-        return distance(from->at.point, to);
+    const place *to = &x->targets[target];
+    if (isinf(x->best[target])) {
+        return INFINITY;
     }
-    const reached *r = &x->corners[parent];
-    nav__p2 before = r->bend == NAV_NONE ? from->anchor.p : ground_of(m, r->bend);
-    nav_vec before_point = r->bend == NAV_NONE ? from->at.point : point_of(m, r->bend);
-    bool is_source = r->bend == NAV_NONE && hypot(before.x - ground_of(m, parent).x, before.z - ground_of(m, parent).z) <= m->rounding;
-    if (is_source || nav__orient(before, ground_of(m, parent), to_ground) == 0) {
-        *bend = r->bend;
-        return r->length + distance(before_point, to);
+    uint32_t count = 0;
+    for (uint32_t v = x->last[target]; v != NAV_NONE; v = x->ways[v].parent) {
+        x->chain[count++] = v;
     }
-    *bend = parent;
-    return r->length + distance(before_point, point_of(m, parent)) + distance(point_of(m, parent), to);
-}
-
-/// A corner's way is final: what is known of it for the ways that go on.
-static void settle(nav_matrix *x, const place *from, const open_corner *entry)
-{
-    reached *r = &x->corners[entry->vertex];
-    r->settled = true;
-    r->bend = NAV_NONE;
-    r->length = 0;
-    if (entry->parent == NAV_NONE) {
-        return;
+    double length = 0;
+    nav__p2 bend = from->anchor.p;
+    nav_vec bend_point = from->at.point;
+    bool bent = false;
+    while (count-- > 0) {
+        uint32_t v = x->chain[count];
+        nav__p2 at = ground_of(m, v), next = count ? ground_of(m, x->chain[count - 1]) : to->anchor.p;
+        bool is_source = !bent && nav__dist(bend, at) <= m->rounding;
+        if (!is_source && nav__orient(bend, at, next) != 0) {
+            length += distance(bend_point, point_of(m, v));
+            bend = at;
+            bend_point = point_of(m, v);
+            bent = true;
+        }
     }
-    uint32_t bend;
-    const nav_mesh *m = x->mesh;
-    double length = length_by(x, from, entry->parent, point_of(m, entry->vertex), ground_of(m, entry->vertex), &bend);
-    nav_vec last = bend == NAV_NONE ? from->at.point : point_of(m, bend);
-    r->bend = bend;
-    r->length = length - distance(last, point_of(m, entry->vertex));
+    return length + distance(bend_point, to->at.point);
 }
 
 /// Targets that the source itself sees.
@@ -342,7 +416,8 @@ static void see_targets(nav_matrix *x, const place *from)
     const nav_mesh *m = x->mesh;
     for (uint32_t t = 0; t < x->target_count; t++) {
         const place *to = &x->targets[t];
-        x->best[t] = x->best_length[t] = INFINITY;
+        x->best[t] = INFINITY;
+        x->last[t] = NAV_NONE;
         x->wanted[t] = false;
         if (to->at.polygon == NAV_NONE) {
             continue;
@@ -366,7 +441,6 @@ static void see_targets(nav_matrix *x, const place *from)
         }
         if (shared) {
             x->best[t] = ground;
-            x->best_length[t] = distance(from->at.point, to->at.point);
         }
     }
 }
@@ -383,46 +457,95 @@ static double furthest_open(const nav_matrix *x)
     return most;
 }
 
+/// Targets that a corner sees.
+/// @return has one come nearer that was as far as `limit`?
+static bool reach_targets(nav_matrix *x, uint32_t vertex, double limit)
+{
+    bool nearer = false;
+    nav__p2 at = ground_of(x->mesh, vertex);
+    for (uint32_t i = x->watchers[vertex]; i < x->watchers[vertex + 1]; i++) {
+        uint32_t t = x->watcher_targets[i];
+        double g = x->corners[vertex].g + nav__dist(at, x->targets[t].anchor.p);
+        if (g < x->best[t]) {
+            nearer = nearer || x->best[t] >= limit;
+            x->best[t] = g;
+            x->last[t] = vertex;
+        }
+    }
+    return nearer;
+}
+
+/// Goes on from a corner to those that it sees. A shortest path is taut: it bends round the obstacle of its
+/// corner. What would bend the other way can be cut short, and is left out. The sign need not be exact: who
+/// lies on one line with the corner and the one before it is seen from there as well.
+static void expand(nav_matrix *x, nav_query *query, const place *from, uint32_t vertex)
+{
+    const nav_mesh *m = x->mesh;
+    view v = view_of(x, query, vertex);
+    const corner_way *way = &x->ways[vertex];
+    double g = x->corners[vertex].g;
+    nav__p2 at = ground_of(m, vertex), before = way->parent == NAV_NONE ? from->anchor.p : ground_of(m, way->parent);
+    nav__p2 leg = nav__sub(at, before);
+    // Of a source that all but is the corner the direction says nothing.
+    side past = g > m->rounding ? way->past : SIDE_UNKNOWN;
+    double outwards = past == SIDE_LEFT ? -1 : past == SIDE_RIGHT ? 1 : 0;
+    uint32_t first = past == SIDE_RIGHT ? v.right : v.first, end = past == SIDE_LEFT ? v.unknown : v.end;
+    for (uint32_t i = first; i < end; i++) {
+        const sight *s = &x->sights[i];
+        nav__p2 to = seen_at(x, s);
+        if (outwards * nav__cross(leg, nav__sub(to, at)) > 0) {
+            break;
+        }
+        offer(x, s, g + nav__dist(at, to), vertex);
+    }
+    for (uint32_t i = v.unknown; i < v.right && past != SIDE_UNKNOWN; i++) {
+        const sight *s = &x->sights[i];
+        nav__p2 to = seen_at(x, s);
+        if (outwards * nav__cross(leg, nav__sub(to, at)) <= 0) {
+            offer(x, s, g + nav__dist(at, to), vertex);
+        }
+    }
+}
+
+/// Asks the memory for what the next corner of the search sees.
+static void prefetch_next(const nav_matrix *x)
+{
+    uint32_t first = x->heap_count > 0 ? x->ways[x->heap[0].vertex].view.first : NOT_SEEN_YET;
+    if (first != NOT_SEEN_YET) {
+        const char *bytes = (const char *)&x->sights[first];
+        __builtin_prefetch(bytes);
+        __builtin_prefetch(bytes + 64);
+    }
+}
+
 static nav_status search_row(nav_matrix *x, nav_query *query, const place *from)
 {
-    if (++x->stamp == 0) {
-        memset(x->corners, 0, x->mesh->vertex_count * sizeof *x->corners);
-        x->stamp = 1;
+    const double rounding_up = 1 + 1e-6;  // of the heap's keys
+    while (x->touched_count > 0) {
+        x->corners[x->touched[--x->touched_count]].g = INFINITY;
     }
     x->heap_count = 0;
     see_targets(x, from);
     view v = look(x, query, from->anchor.p, NAV_NONE, from->anchor.cells, from->anchor.count);
-    for (uint32_t i = 0; i < v.count; i++) {
-        offer(x, x->sights[v.first + i].vertex, x->sights[v.first + i].distance, NAV_NONE);
+    for (uint32_t i = v.first; i < v.end; i++) {
+        offer(x, &x->sights[i], nav__dist(from->anchor.p, seen_at(x, &x->sights[i])), NAV_NONE);
     }
     x->sight_count = v.first;  // the source's view is not kept
     double limit = furthest_open(x);
-    uint32_t settled = 0;
-    while (x->heap_count > 0 && !x->failed && x->heap[0].g < limit) {
+    uint32_t expanded = 0;
+    while (x->heap_count > 0 && !x->failed && (double)x->heap[0].g < limit * rounding_up) {
         open_corner entry = pop(x);
-        if (x->corners[entry.vertex].settled) {
-            continue;
+        if (entry.g > (float)x->corners[entry.vertex].g) {
+            continue;  // it has been reached by a shorter way since
         }
-        settle(x, from, &entry);
-        if ((++settled & 63) == 0 && query->interrupt.stop && query->interrupt.stop(query->interrupt.ctx)) {
+        if ((++expanded & 63) == 0 && query->interrupt.stop && query->interrupt.stop(query->interrupt.ctx)) {
             return NAV_INTERRUPTED;
         }
-        bool nearer = false;
-        for (uint32_t i = x->watchers[entry.vertex]; i < x->watchers[entry.vertex + 1]; i++) {
-            const sight *s = &x->watcher_targets[i];
-            if (entry.g + s->distance < x->best[s->vertex]) {
-                const place *to = &x->targets[s->vertex];
-                uint32_t bend;
-                x->best[s->vertex] = entry.g + s->distance;
-                x->best_length[s->vertex] = length_by(x, from, entry.vertex, to->at.point, to->anchor.p, &bend);
-                nearer = true;
-            }
+        prefetch_next(x);
+        if (reach_targets(x, entry.vertex, limit)) {
+            limit = furthest_open(x);
         }
-        limit = nearer ? furthest_open(x) : limit;
-        v = view_of(x, query, entry.vertex);
-        for (uint32_t i = 0; i < v.count; i++) {
-            offer(x, x->sights[v.first + i].vertex, entry.g + x->sights[v.first + i].distance, entry.vertex);
-        }
+        expand(x, query, from, entry.vertex);
     }
     return x->failed ? NAV_NO_MEMORY : NAV_OK;
 }
@@ -456,8 +579,8 @@ nav_status nav_matrix_row(nav_matrix *x, nav_query *query, uint32_t source, doub
         return NAV_OK;
     }
     nav_status status = search_row(x, query, from);
-    if (status == NAV_OK) {
-        memcpy(lengths, x->best_length, x->target_count * sizeof *lengths);
+    for (uint32_t t = 0; t < x->target_count && status == NAV_OK; t++) {
+        lengths[t] = length_to(x, from, t);
     }
     return status;
 }
@@ -496,19 +619,22 @@ static void prepare_graph(nav_matrix *x, nav_query *query)
 {
     uint32_t vertices = x->mesh->vertex_count;
     x->walls = take(x, vertices, sizeof *x->walls);
-    x->views = take(x, vertices, sizeof *x->views);
     x->watchers = take(x, (size_t)vertices + 1, sizeof *x->watchers);
     x->corners = take(x, vertices, sizeof *x->corners);
+    x->ways = take(x, vertices, sizeof *x->ways);
+    x->touched = take(x, vertices, sizeof *x->touched);
+    x->chain = take(x, vertices, sizeof *x->chain);
     x->seen_stamp = take(x, vertices, sizeof *x->seen_stamp);
     x->target_views = take(x, x->target_count, sizeof *x->target_views);
     x->best = take(x, x->target_count, sizeof *x->best);
-    x->best_length = take(x, x->target_count, sizeof *x->best_length);
+    x->last = take(x, x->target_count, sizeof *x->last);
     x->wanted = take(x, x->target_count, sizeof *x->wanted);
     if (x->failed) {
         return;
     }
     for (uint32_t v = 0; v < vertices; v++) {
-        x->views[v].first = NOT_SEEN_YET;
+        x->corners[v] = (corner){INFINITY, x->mesh->vertex_xz[2 * v], x->mesh->vertex_xz[2 * v + 1]};
+        x->ways[v].view.first = NOT_SEEN_YET;
         uint32_t e = x->mesh->vertex_edge[v];
         if (x->mesh->edges[e].vertex & NAV__CORNER) {
             x->walls[v] = ends_of(x->mesh, v);
@@ -538,7 +664,8 @@ nav_status nav_matrix_create(nav_query *query, const nav_mesh *mesh, const nav_s
                       .target_count = target_count};
     bool found = find_places(x, query, sources, source_count, &x->sources) &&
                  find_places(x, query, targets, target_count, &x->targets);
-    x->pairwise = mesh->ride_count > 0 || has_costs(mesh, &snap->filter) || !nav__passes_all(mesh, &snap->filter);
+    x->pairwise = mesh->ride_count > 0 || has_costs(mesh, &snap->filter) || !nav__passes_all(mesh, &snap->filter) ||
+                  mesh->vertex_count > MOST_VERTICES;
     if (found && !x->pairwise) {
         prepare_graph(x, query);
     }
@@ -556,9 +683,9 @@ void nav_matrix_destroy(nav_matrix *x)
     if (!x) {
         return;
     }
-    void *const blocks[] = {x->sources, x->targets, x->sights, x->walls, x->views,       x->target_views, x->watchers,
-                            x->watcher_targets, x->corners, x->heap, x->best, x->best_length, x->wanted,
-                            x->seen_stamp};
+    void *const blocks[] = {x->sources, x->targets, x->sights, x->walls, x->target_views, x->watchers,
+                            x->watcher_targets, x->corners, x->ways, x->touched, x->chain, x->heap, x->best, x->last,
+                            x->wanted, x->seen_stamp};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         if (blocks[i]) {
             x->alloc.resize(x->alloc.ctx, blocks[i], 0);

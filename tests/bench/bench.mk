@@ -1,4 +1,4 @@
-#Benchmarks beside Detour(librecast - dev), and one alone for profiling.
+# Benchmarks beside Detour (librecast-dev); with --ours navd's side alone, for profiling.
 BENCH_OBJ := $(patsubst %.cpp,$(BUILD)/%.o,$(wildcard tests/bench/*.cpp))
 BENCH := $(BUILD)/bench/bench_detour
 

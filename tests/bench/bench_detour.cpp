@@ -5,11 +5,7 @@
 /// --only keeps the cases whose name contains TEXT, --ours leaves the peer out (for profiling).
 /// Every question is asked in several rounds by turns, and its best time counts: on a busy machine that is the
 /// nearest to what the code needs.
-#include "peer.h"
-
-extern "C" {
-#include "nav_format.h"
-}
+#include "own.h"
 
 #include <cmath>
 #include <cstdio>
@@ -18,67 +14,8 @@ extern "C" {
 namespace
 {
 
-constexpr int ROUNDS = 3;
-constexpr size_t GROUP = 16;        ///< short questions are timed by the group
+constexpr uint32_t MOST_FOR_WAYS = 20000; ///< polygons; matrices and costs take too long on larger meshes
 constexpr double PATH_SECONDS = 20; ///< no further round once both sides have taken this long
-
-/// navd's side of a case.
-struct own_side {
-    nav_mesh *mesh = nullptr;
-    nav_query *query = nullptr;
-    nav_mesh_info info{};
-    double seconds = 0;
-
-    bool build(const bench_case &c)
-    {
-        nav_soup soup;
-        nav_soup_init(&soup, nullptr);
-        nav_error error;
-        std::snprintf(error.message, sizeof error.message, "out of memory");
-        double before = bench_now();
-        nav_status status = c.set.empty() ? poly_mesh_to_soup(&c.mesh, &soup, false, 0)
-                                          : nav_read_mset(&soup, c.set.data(), c.set.size(), &error);
-        before = c.set.empty() ? bench_now() : before; // filling the soup is no work of navd's, reading is
-        if (status == NAV_OK) {
-            status = nav_mesh_build(&soup, nullptr, nullptr, &mesh, nullptr, &error);
-        }
-        seconds = bench_now() - before;
-        nav_soup_deinit(&soup);
-        query = nav_query_create(nullptr);
-        if (status != NAV_OK || !query) {
-            std::printf("%s: %s\n", c.name.c_str(), error.message);
-            return false;
-        }
-        nav_mesh_get_info(mesh, &info);
-        return true;
-    }
-
-    ~own_side()
-    {
-        nav_query_destroy(query);
-        nav_mesh_destroy(mesh);
-    }
-};
-
-/// Asks every question of a list in groups; `ask(i)` answers question i.
-template <typename Ask> void time_groups(bench_times &times, size_t count, Ask ask)
-{
-    for (size_t first = 0; first < count; first += GROUP) {
-        size_t last = first + GROUP < count ? first + GROUP : count;
-        double before = bench_now();
-        for (size_t i = first; i < last; i++) {
-            ask(i);
-        }
-        times.note(first / GROUP, 1e6 * (bench_now() - before) / (double)(last - first));
-    }
-}
-
-std::string text(const char *format, double a, double b = 0, double c = 0, double d = 0)
-{
-    char out[256];
-    std::snprintf(out, sizeof out, format, a, b, c, d);
-    return out;
-}
 
 void bench_nearest(bench_report &report, const bench_case &c, own_side &own, detour_peer *peer)
 {
@@ -104,7 +41,7 @@ void bench_nearest(bench_report &report, const bench_case &c, own_side &own, det
         differ += own_found[i] != peer_found[i] || (own_found[i] && std::hypot(a.x - b.x, a.z - b.z) > 1e-2);
     }
     report.times("nearest", c, ours, peer ? &theirs : nullptr,
-                 peer ? text("%.0f asked, %.0f answered otherwise", (double)c.spots.size(), (double)differ) : "");
+                 peer ? bench_text("%.0f asked, %.0f answered otherwise", (double)c.spots.size(), (double)differ) : "");
 }
 
 void bench_raycast(bench_report &report, const bench_case &c, own_side &own, detour_peer *peer)
@@ -127,7 +64,7 @@ void bench_raycast(bench_report &report, const bench_case &c, own_side &own, det
         differ += std::fabs(own_t[i] - peer_t[i]) > 1e-3;
     }
     report.times("raycast", c, ours, peer ? &theirs : nullptr,
-                 peer ? text("%.0f asked, %.0f stopped elsewhere", (double)c.rays.size(), (double)differ) : "");
+                 peer ? bench_text("%.0f asked, %.0f stopped elsewhere", (double)c.rays.size(), (double)differ) : "");
 }
 
 double ground_length(const nav_path &path)
@@ -165,7 +102,7 @@ struct path_tally {
     std::string tell(size_t pairs, bool with_peer) const
     {
         if (!with_peer) {
-            return text("%.0f pairs: navd %.0f complete, %.0f partial", (double)pairs, (double)own,
+            return bench_text("%.0f pairs: navd %.0f complete, %.0f partial", (double)pairs, (double)own,
                         (double)own_partial);
         }
         size_t both = longer + equal + shorter;
@@ -224,20 +161,26 @@ bool bench_one(bench_report &report, const bench_case &c, bool alone)
     std::string why = "not asked";
     bool with_peer = !alone && (c.set.empty() ? peer.build(c, why) : peer.load(c.set, why));
     report.heading(c.name + ": " +
-                   text("%.0f polygons, %.0f search cells, %.0f islands; Detour: ", own.info.polygons, own.info.cells,
+                   bench_text("%.0f polygons, %.0f search cells, %.0f islands; Detour: ", own.info.polygons, own.info.cells,
                         own.info.islands) +
-                   (with_peer ? text("%.0f polygons, pool of %.0f nodes", peer.polygons(), peer.pool()) : why));
+                   (with_peer ? bench_text("%.0f polygons, pool of %.0f nodes", peer.polygons(), peer.pool()) : why));
     detour_peer *other = with_peer ? &peer : nullptr;
     bench_nearest(report, c, own, other);
     bench_raycast(report, c, own, other);
     bench_path(report, c, own, other);
+    bench_surface(report, c, own, other);
+    bool fine = true;
+    if (c.tile > 0 && c.mesh.poly_count <= MOST_FOR_WAYS) {
+        fine = bench_ways(report, c, own, with_peer);
+    }
     report.value("memory", c, (double)own.info.memory_bytes / own.info.polygons,
-                 with_peer ? peer.bytes() / own.info.polygons : NAN, "B/polygon", "");
+                 with_peer ? peer.bytes() / own.info.polygons : NAN, "B/polygon",
+                 "both by polygons of the file");
     report.value(c.set.empty() ? "build" : "load", c, 1e3 * own.seconds, with_peer ? 1e3 * peer.build_seconds() : NAN,
                  "ms",
                  c.set.empty() ? "from polygons; Detour is told neighbours, navd finds them"
                                : "from a Detour set; Detour uses its bytes as they are");
-    return true;
+    return fine;
 }
 
 } // namespace

@@ -25,6 +25,9 @@ const terrain terrains[] = {
     {"terrain-100", 22, 2000}, {"terrain-1k", 66, 2000}, {"terrain-10k", 210, 1000}, {"terrain-200k", 945, 200}};
 constexpr size_t TERRAINS = sizeof terrains / sizeof *terrains;
 constexpr size_t SHORT_QUESTIONS = 16384;
+constexpr double PATCH = 12;            ///< side of the squares whose polygons share an area
+constexpr double LINK_FROM = 10, LINK_TO = 50; ///< lengths of links; Detour's reach no further than the next tile
+constexpr uint32_t POLYGONS_PER_LINK = 100;
 
 /// Points uniform over a mesh by area.
 class sampler
@@ -74,8 +77,8 @@ class sampler
     std::vector<double> sums;
 };
 
-/// Random paths over the whole mesh, rays of up to 50 units, and positions up to 1.5 units beside, 2 over or under
-/// the surface.
+/// Random paths over the whole mesh, rays of up to 50 units, steps of up to 4, and positions up to 1.5 units beside,
+/// 2 over or under the surface.
 void ask_at_random(bench_case &c, size_t pairs, uint64_t seed)
 {
     sampler s(c.mesh, seed);
@@ -87,6 +90,8 @@ void ask_at_random(bench_case &c, size_t pairs, uint64_t seed)
         nav_vec a = s.point();
         double angle = s.between(0, 6.283185307179586), reach = s.between(0, 50);
         c.rays.push_back({a, {a.x + reach * std::cos(angle), a.y, a.z + reach * std::sin(angle)}});
+        double step = reach * (4.0 / 50);
+        c.steps.push_back({a, {a.x + step * std::cos(angle), a.y, a.z + step * std::sin(angle)}});
         nav_vec b = s.point();
         b.x += s.between(-1.5, 1.5);
         b.y += s.between(-2, 2);
@@ -182,6 +187,30 @@ void make_from_file(const std::string &path, bench_case &c, std::string &skipped
 }
 
 } // namespace
+
+void bench_give_areas(bench_case &c)
+{
+    for (uint32_t p = 0; p < c.mesh.poly_count; p++) {
+        const double *at = poly_mesh_corner(&c.mesh, p, 0);
+        rng patch = rng_seeded((uint64_t)(int64_t)std::floor(at[0] / PATCH) * 4099 +
+                               (uint64_t)(int64_t)std::floor(at[2] / PATCH));
+        double share = rng_unit(&patch);
+        c.mesh.areas[p] = share < 0.3 ? AREA_MUD : share < 0.4 ? AREA_ROAD : 0;
+    }
+}
+
+void bench_give_links(bench_case &c)
+{
+    sampler s(c.mesh, 77);
+    size_t count = c.mesh.poly_count / POLYGONS_PER_LINK + 1;
+    for (size_t tries = 0; c.links.size() < count && tries < 1000 * count; tries++) {
+        nav_vec a = s.point(), b = s.point();
+        double length = std::hypot(a.x - b.x, a.z - b.z);
+        if (length > LINK_FROM && length < LINK_TO) {
+            c.links.push_back({a, b});
+        }
+    }
+}
 
 bool bench_make_case(size_t number, bench_case &c, std::string &skipped)
 {

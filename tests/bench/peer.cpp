@@ -14,7 +14,6 @@ namespace
 constexpr int MOST_CORNERS = 6;
 constexpr unsigned short NOTHING = 0xFFFF;
 constexpr int MOST_NODES = 65535;
-const float HALF_EXTENTS[3] = {2, 4, 2};
 
 struct bounds {
     double min[3] = {INFINITY, INFINITY, INFINITY}, max[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -64,7 +63,8 @@ poly_mesh cut_copy(const poly_mesh &source)
         poly_mesh_add_vertex(&m, at[0], at[1], at[2]);
     }
     for (uint32_t p = 0; p < source.poly_count; p++) {
-        poly_mesh_add_polygon(&m, &source.corners[source.first[p]], poly_mesh_size(&source, p));
+        uint32_t copied = poly_mesh_add_polygon(&m, &source.corners[source.first[p]], poly_mesh_size(&source, p));
+        m.areas[copied] = source.areas[p];
     }
     poly_mesh_cut(&m, MOST_CORNERS);
     poly_mesh_link(&m);
@@ -109,6 +109,26 @@ struct peer_tile {
     bool alone; ///< the only one
 };
 
+/// Links as dtCreateNavMeshData takes them; it keeps those that start in its tile.
+struct peer_links {
+    std::vector<float> ends, radii;
+    std::vector<unsigned short> flags;
+    std::vector<unsigned char> areas, both_ways;
+
+    explicit peer_links(const std::vector<bench_pair> &links)
+        : radii(links.size(), (float)LINK_RADIUS), flags(links.size(), 1), areas(links.size(), 0),
+          both_ways(links.size(), DT_OFFMESH_CON_BIDIR)
+    {
+        for (const bench_pair &link : links) {
+            float end[3];
+            copy(end, link.start);
+            ends.insert(ends.end(), end, end + 3);
+            copy(end, link.end);
+            ends.insert(ends.end(), end, end + 3);
+        }
+    }
+};
+
 namespace
 {
 
@@ -135,13 +155,14 @@ struct tile_arrays {
     std::vector<unsigned char> areas;
 
     tile_arrays(const poly_mesh &m, const std::vector<uint32_t> &polygons, const peer_tile &tile)
-        : polys(polygons.size() * 2 * MOST_CORNERS, NOTHING), flags(polygons.size(), 1), areas(polygons.size(), 0)
+        : polys(polygons.size() * 2 * MOST_CORNERS, NOTHING), flags(polygons.size(), 1)
     {
         for (size_t i = 0; i < polygons.size(); i++) {
             number[polygons[i]] = (unsigned short)i;
         }
         for (size_t i = 0; i < polygons.size(); i++) {
             add(m, polygons[i], tile, &polys[i * 2 * MOST_CORNERS]);
+            areas.push_back(m.areas[polygons[i]]);
         }
     }
 
@@ -181,7 +202,7 @@ struct tile_arrays {
 } // namespace
 
 bool detour_peer::add_tile(const poly_mesh &m, const std::vector<uint32_t> &polygons, const peer_tile &tile,
-                           std::string &why)
+                           const peer_links &links, std::string &why)
 {
     tile_arrays arrays(m, polygons, tile);
     if (arrays.local.size() >= NOTHING || polygons.size() >= 0x7FFF) {
@@ -197,6 +218,12 @@ bool detour_peer::add_tile(const poly_mesh &m, const std::vector<uint32_t> &poly
     params.polyFlags = arrays.flags.data();
     params.polyCount = (int)polygons.size();
     params.nvp = MOST_CORNERS;
+    params.offMeshConVerts = links.ends.data();
+    params.offMeshConRad = links.radii.data();
+    params.offMeshConFlags = links.flags.data();
+    params.offMeshConAreas = links.areas.data();
+    params.offMeshConDir = links.both_ways.data();
+    params.offMeshConCount = (int)links.radii.size();
     params.walkableHeight = 2;
     params.walkableClimb = 0.5f;
     params.tileX = tile.x;
@@ -220,7 +247,7 @@ bool detour_peer::add_tile(const poly_mesh &m, const std::vector<uint32_t> &poly
     return true;
 }
 
-bool detour_peer::add_tiles(const poly_mesh &m, double tile_side, std::string &why)
+bool detour_peer::add_tiles(const poly_mesh &m, double tile_side, const peer_links &links, std::string &why)
 {
     bounds b = bounds_of(m);
     double side = tile_side > 0 ? tile_side : std::max(b.max[0] - b.min[0], b.max[2] - b.min[2]);
@@ -240,7 +267,7 @@ bool detour_peer::add_tiles(const poly_mesh &m, double tile_side, std::string &w
     params.tileWidth = params.tileHeight = (float)side;
     params.maxTiles = nx * nz;
     for (const std::vector<uint32_t> &list : tiles) {
-        params.maxPolys = std::max(params.maxPolys, (int)list.size());
+        params.maxPolys = std::max(params.maxPolys, (int)(list.size() + links.radii.size()));
     }
     mesh.reset(dtAllocNavMesh());
     if (dtStatusFailed(mesh->init(&params))) {
@@ -256,7 +283,7 @@ bool detour_peer::add_tiles(const poly_mesh &m, double tile_side, std::string &w
             tile.min[a] = (float)corner[a];
             tile.max[a] = a == 1 ? (float)b.max[1] : (float)(corner[a] + side);
         }
-        if (!list.empty() && !add_tile(m, list, tile, why)) {
+        if (!list.empty() && !add_tile(m, list, tile, links, why)) {
             return false;
         }
     }
@@ -267,7 +294,7 @@ bool detour_peer::build(const bench_case &c, std::string &why)
 {
     poly_mesh m = cut_copy(c.mesh);
     polygon_count = m.poly_count;
-    bool done = add_tiles(m, c.tile, why);
+    bool done = add_tiles(m, c.tile, peer_links(c.links), why);
     poly_mesh_deinit(&m);
     return done && make_query();
 }
@@ -280,6 +307,8 @@ bool detour_peer::make_query()
     corridor.resize(MOST_NODES);
     straight.resize(3 * (size_t)MOST_NODES);
     straight_flags.resize(MOST_NODES);
+    straight_refs.resize(MOST_NODES);
+    reach_costs.resize(MOST_NODES);
     return dtStatusSucceed(query->init(mesh.get(), node_pool));
 }
 
@@ -324,54 +353,4 @@ bool detour_peer::load(const std::vector<char> &set, std::string &why)
     }
     seconds = bench_now() - before;
     return make_query();
-}
-
-bool detour_peer::nearest(nav_vec p, nav_vec &out)
-{
-    float at[3], point[3];
-    dtPolyRef ref = 0;
-    copy(at, p);
-    query->findNearestPoly(at, HALF_EXTENTS, &filter, &ref, point);
-    out = {point[0], point[1], point[2]};
-    return ref != 0;
-}
-
-double detour_peer::raycast(const bench_pair &ray)
-{
-    float start[3], end[3], point[3], t = 0, normal[3];
-    dtPolyRef ref = 0;
-    copy(start, ray.start);
-    copy(end, ray.end);
-    query->findNearestPoly(start, HALF_EXTENTS, &filter, &ref, point);
-    if (!ref) {
-        return -1;
-    }
-    query->raycast(ref, point, end, &filter, &t, normal, nullptr, nullptr, 0);
-    return std::min(1.0, (double)t);
-}
-
-peer_path detour_peer::path(const bench_pair &pair)
-{
-    float start[3], end[3], from[3], to[3];
-    dtPolyRef first = 0, last = 0;
-    peer_path answer;
-    copy(start, pair.start);
-    copy(end, pair.end);
-    query->findNearestPoly(start, HALF_EXTENTS, &filter, &first, from);
-    query->findNearestPoly(end, HALF_EXTENTS, &filter, &last, to);
-    if (!first || !last) {
-        return answer;
-    }
-    int count = 0, points = 0;
-    dtStatus status = query->findPath(first, last, from, to, &filter, corridor.data(), &count, (int)corridor.size());
-    answer.complete = dtStatusSucceed(status) && count > 0 && corridor[(size_t)count - 1] == last;
-    answer.starved = dtStatusDetail(status, DT_OUT_OF_NODES);
-    query->findStraightPath(from, to, corridor.data(), count, straight.data(), straight_flags.data(), nullptr, &points,
-                            MOST_NODES);
-    for (int i = 0; i + 1 < points; i++) {
-        const float *a = &straight[3 * (size_t)i];
-        answer.ground += std::hypot((double)a[3] - a[0], (double)a[5] - a[2]);
-        answer.rides = answer.rides || (straight_flags[(size_t)i] & DT_STRAIGHTPATH_OFFMESH_CONNECTION);
-    }
-    return answer;
 }

@@ -15,9 +15,18 @@ struct peer_path {
     bool starved = false;  ///< the node pool ran out
     bool rides = false;    ///< over an off-mesh link, whose price the two reckon differently
     double ground = 0;     ///< length on the ground plane
+    int points = 0;        ///< of the straight path
+};
+
+/// What a path costs, which takes no part in the timing.
+struct peer_price {
+    double cost = 0; ///< 3D length times the area's cost, links included
+    double way = 0;  ///< length on the ground plane and, of links, in space
+    int rides = 0;   ///< links ridden
 };
 
 struct peer_tile;
+struct peer_links;
 
 class detour_peer
 {
@@ -34,6 +43,22 @@ class detour_peer
     double raycast(const bench_pair &ray);
     /// Location of both ends, search and straight path.
     peer_path path(const bench_pair &pair);
+    /// The cost of the same path, whose straight path is cut at areas' borders for it.
+    peer_price price(const bench_pair &pair);
+
+    // Location of the start included in each.
+    /// @return false off the mesh
+    bool move(const bench_pair &step, nav_vec &out);
+    /// @return ground distance, at most `radius`; -1 off the mesh
+    double wall(nav_vec p, double radius);
+    bool random_around(nav_vec p, double radius, nav_vec &out);
+    /// @return how many polygons Dijkstra's flood finds in the circle
+    int reach(nav_vec p, double radius);
+
+    void set_area_cost(int area, double cost)
+    {
+        filter.setAreaCost(area, (float)cost);
+    }
 
     double bytes() const
     {
@@ -65,9 +90,12 @@ class detour_peer
             dtFreeNavMeshQuery(q);
         }
     };
-    bool add_tile(const poly_mesh &m, const std::vector<uint32_t> &polygons, const peer_tile &tile, std::string &why);
-    bool add_tiles(const poly_mesh &m, double side, std::string &why);
+    bool add_tile(const poly_mesh &m, const std::vector<uint32_t> &polygons, const peer_tile &tile,
+                  const peer_links &links, std::string &why);
+    bool add_tiles(const poly_mesh &m, double side, const peer_links &links, std::string &why);
     bool make_query();
+    dtPolyRef locate(nav_vec p, float out[3]) const;
+    peer_path walk(const bench_pair &pair, int straight_options);
 
     std::unique_ptr<dtNavMesh, mesh_free> mesh;
     std::unique_ptr<dtNavMeshQuery, query_free> query;
@@ -78,6 +106,8 @@ class detour_peer
     std::vector<dtPolyRef> corridor;
     std::vector<float> straight;
     std::vector<unsigned char> straight_flags;
+    std::vector<dtPolyRef> straight_refs;
+    std::vector<float> reach_costs;
 };
 
 #endif

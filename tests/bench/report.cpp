@@ -47,7 +47,8 @@ void bench_report::heading(const std::string &text)
     std::fflush(stdout);
 }
 
-void bench_report::add(const std::string &bench, const std::string &name, double ours, double peer, const char *unit)
+void bench_report::add(const std::string &bench, const std::string &name, double ours, double peer, const char *unit,
+                       const char *peer_name)
 {
     char text[512];
     std::string peer_text = "null", ratio_text = "null";
@@ -59,10 +60,10 @@ void bench_report::add(const std::string &bench, const std::string &name, double
         ratio_text = number;
     }
     std::snprintf(text, sizeof text,
-                  "%s\n{\"bench\":\"%s\",\"case\":\"%s\",\"ours\":%.6g,\"peer\":%s,\"peer_name\":\"Detour\",\"unit\":"
-                  "\"%s\",\"ratio\":%s}",
-                  json.empty() ? "" : ",", bench.c_str(), name.c_str(), ours, peer_text.c_str(), unit,
-                  ratio_text.c_str());
+                  "%s\n{\"bench\":\"%s\",\"case\":\"%s\",\"ours\":%.6g,\"peer\":%s,\"peer_name\":\"%s\","
+                  "\"unit\":\"%s\",\"ratio\":%s}",
+                  json.empty() ? "" : ",", bench.c_str(), name.c_str(), ours, peer_text.c_str(), peer_name,
+                  unit, ratio_text.c_str());
     json += text;
 }
 
@@ -87,7 +88,7 @@ void bench_report::times(const char *bench, const bench_case &c, const bench_tim
 }
 
 void bench_report::value(const char *bench, const bench_case &c, double ours, double peer, const char *unit,
-                         const std::string &note)
+                         const std::string &note, const char *peer_name)
 {
     std::printf("%-10s %16.4g %-10s", bench, ours, unit);
     if (std::isfinite(peer)) {
@@ -97,7 +98,7 @@ void bench_report::value(const char *bench, const bench_case &c, double ours, do
     }
     std::printf("   %s\n", note.c_str());
     std::fflush(stdout);
-    add(bench, c.name, ours, peer, unit);
+    add(bench, c.name, ours, peer, unit, peer_name);
 }
 
 bool bench_report::save() const

@@ -5,6 +5,7 @@
 
 #define MOST_GRID_CELLS 4000000u
 #define MOST_ENTRIES_PER_FACE 8u
+#define LEAST_STEP 1e-30 ///< its inverse is a finite float too
 
 /// A face's bounds in grid cells, both ends included.
 typedef struct span {
@@ -111,6 +112,7 @@ static void choose_step(const nav__build *b, nav__work_grid *g)
     double longest = fmax(width, depth);
     // The second bound keeps a long narrow mesh from needing more cells along it than there are faces.
     double step = fmax(sqrt(width * depth / cells), fmax(longest / cells, longest * 1e-7));
+    step = fmax(step, LEAST_STEP);
     for (set_step(g, step, width, depth); step < longest; set_step(g, step, width, depth)) {
         uint64_t entries = count_boxes(b, g);
         if (entries <= (uint64_t)MOST_ENTRIES_PER_FACE * b->face_count) {

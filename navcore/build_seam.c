@@ -523,6 +523,19 @@ static void release(nav__seam *s)
     }
 }
 
+/// Edges whose neighbour the file names, and that do not touch it.
+static void warn_of_strangers(const nav__seam *s)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < s->open_count; i++) {
+        uint32_t kind = s->b->halves[s->open[i]].kind;
+        count += kind < s->b->soup->poly_count && s->b->kept[kind] && s->first_portal[i] == NAV_NONE;
+    }
+    if (count > 0) {
+        nav__build_warn(s->b, "%u edges name a neighbour that they do not touch: they stay closed", count);
+    }
+}
+
 nav_status nav__build_seams(nav__build *b)
 {
     nav__seam s = {.b = b};
@@ -530,6 +543,9 @@ nav_status nav__build_seams(nav__build *b)
         return nav__build_no_memory(b);
     }
     nav_status status = s.open_count > 0 ? nav__seam_find(&s) : NAV_OK;
+    if (status == NAV_OK) {
+        warn_of_strangers(&s);
+    }
     if (status == NAV_OK && s.portal_count > 0) {
         status = make_portals(&s);
     }

@@ -577,6 +577,81 @@ static void test_detail(void **state)
     end(&f);
 }
 
+static bool warned(const nav_report *r, const char *words)
+{
+    for (uint32_t i = 0; i < r->warning_count; i++) {
+        if (strstr(r->warnings[i], words)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void test_warnings(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    quad(&f, 0, 4, 0, 4, 0);
+    build(&f);
+    assert_int_equal(f.report.warning_count, 0);
+    end(&f);
+
+    begin(&f); // a house given with z up: one slope among its walls
+    quad(&f, 0, 4, 0, 4, 0);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t v = f.soup.vertex_count;
+        vertex(&f, i, 0, 10);
+        vertex(&f, i, 5, 10);
+        vertex(&f, i + 1, 5, 10);
+        POLYGON(&f, v, v + 1, v + 2);
+    }
+    build(&f);
+    assert_true(warned(&f.report, "upright"));
+    end(&f);
+
+    begin(&f); // a steep strip: hardly any ground, but high
+    const double at[4][3] = {{0, 0, 0}, {0.01, 50, 0}, {0.01, 50, 100}, {0, 0, 100}};
+    for (int i = 0; i < 4; i++) {
+        vertex(&f, at[i][0], 0.1 * at[i][1], at[i][2]);
+    }
+    quad(&f, 0.01, 0.02, 0, 100, 50);
+    POLYGON(&f, 0, 1, 2, 3);
+    build(&f);
+    assert_true(warned(&f.report, "flat in x"));
+    end(&f);
+
+    begin(&f); // two squares that call each other neighbours from afar
+    const double xs[8] = {0, 0, 4, 4, 6, 6, 9, 9}, zs[8] = {0, 4, 4, 0, 0, 4, 4, 0};
+    for (int i = 0; i < 8; i++) {
+        vertex(&f, xs[i], 0, zs[i]);
+    }
+    const uint32_t w = NAV_EDGE_WALL, left[4] = {0, 1, 2, 3}, right[4] = {4, 5, 6, 7};
+    assert_int_equal(nav_soup_add_polygon(&f.soup, left, 4, 0, 1, (const uint32_t[]){w, w, 1, w}), NAV_OK);
+    assert_int_equal(nav_soup_add_polygon(&f.soup, right, 4, 0, 1, (const uint32_t[]){0, w, w, w}), NAV_OK);
+    build(&f);
+    assert_int_equal(f.mesh->island_count, 2);
+    assert_true(warned(&f.report, "2 edges name a neighbour"));
+    end(&f);
+}
+
+/// However small or large, a mesh is one.
+static void test_sizes(void **state)
+{
+    (void)state;
+    const double sizes[6] = {1e-37, 1e-20, 1e-3, 1, 1e5, 9e8};
+    for (int i = 0; i < 6; i++) {
+        fixture f;
+        begin(&f);
+        quad(&f, 0, sizes[i], 0, sizes[i], 0);
+        quad(&f, sizes[i], 2 * sizes[i] < 1e9 ? 2 * sizes[i] : 1e9, 0, sizes[i], 0);
+        assert_int_equal(build_with(&f, sizes[i] < 1e-3 ? 0 : -1, false), NAV_OK);
+        assert_int_equal(f.mesh->island_count, 1);
+        assert_int_equal(f.mesh->cell_count, 1);
+        end(&f);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -603,6 +678,8 @@ int main(void)
         cmocka_unit_test(test_far_from_zero),
         cmocka_unit_test(test_links),
         cmocka_unit_test(test_detail),
+        cmocka_unit_test(test_warnings),
+        cmocka_unit_test(test_sizes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

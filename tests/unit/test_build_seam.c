@@ -51,6 +51,26 @@ typedef struct frame {
     double cos, sin, scale, x, z;
 } frame;
 
+/// How far corners are off, and what the file says of edges.
+typedef struct noise {
+    double ground, height;
+    int kinds; ///< 0: nothing, 1: seams, 2: seams and edges it says nothing of
+} noise;
+
+static void add_rough_box(nav_soup *soup, const box *r, const noise *n, rng *random)
+{
+    const double xs[4] = {r->x0, r->x0, r->x1, r->x1}, zs[4] = {r->z0, r->z1, r->z1, r->z0};
+    double y = n->height * rng_unit(random);
+    uint32_t index[4], kinds[4];
+    for (uint32_t i = 0; i < 4; i++) {
+        index[i] = soup->vertex_count;
+        kinds[i] = n->kinds == 2 && rng_chance(random, 0.5) ? NAV_EDGE_ANY : NAV_EDGE_SEAM;
+        double x = xs[i] + n->ground * (rng_unit(random) - 0.5), z = zs[i] + n->ground * (rng_unit(random) - 0.5);
+        assert_int_equal(nav_soup_add_vertex(soup, x, y + 0.2 * n->height * rng_unit(random), z), NAV_OK);
+    }
+    assert_int_equal(nav_soup_add_polygon(soup, index, 4, 0, 1, n->kinds ? kinds : NULL), NAV_OK);
+}
+
 static void add_box(nav_soup *soup, const box *r, const frame *f)
 {
     const double corners[4][2] = {{r->x0, r->z0}, {r->x0, r->z1}, {r->x1, r->z1}, {r->x1, r->z0}};
@@ -64,18 +84,23 @@ static void add_box(nav_soup *soup, const box *r, const frame *f)
     assert_int_equal(nav_soup_add_polygon(soup, index, 4, 0, 1, NULL), NAV_OK);
 }
 
-/// Divides a square of side 100 into rectangles: nearly every corner lies in the middle of some edge.
-static void divide(nav_soup *soup, rng *r, uint32_t count, const frame *f)
+/// Divides a square into rectangles: nearly every corner lies in the middle of some edge. They are added
+/// as they are in the frame, or rough.
+static void divide(nav_soup *soup, rng *r, double side, uint32_t count, const frame *f, const noise *n)
 {
     box *todo = malloc(count * sizeof *todo);
     uint32_t waiting = 1;
-    todo[0] = (box){0, 100, 0, 100};
+    todo[0] = (box){0, side, 0, side};
     while (waiting > 0) {
         uint32_t pick = rng_below(r, waiting);
         box b = todo[pick], c = b;
-        double width = b.x1 - b.x0, depth = b.z1 - b.z0, at = 0.3 + 0.4 * rng_unit(r);
-        if (waiting + 1 >= count || fmin(width, depth) < 1) {
-            add_box(soup, &b, f);
+        double width = b.x1 - b.x0, depth = b.z1 - b.z0, at = n ? 0.05 + 0.9 * rng_unit(r) : 0.3 + 0.4 * rng_unit(r);
+        if (waiting + 1 >= count || (!n && fmin(width, depth) < 1)) {
+            if (n) {
+                add_rough_box(soup, &b, n, r);
+            } else {
+                add_box(soup, &b, f);
+            }
             todo[pick] = todo[--waiting];
             count -= count > 1;
             continue;
@@ -104,7 +129,7 @@ static void test_tilings(void **state)
         }
         nav_soup soup;
         nav_soup_init(&soup, NULL);
-        divide(&soup, &r, 2 + rng_below(&r, 200), &f);
+        divide(&soup, &r, 100, 2 + rng_below(&r, 200), &f, NULL);
         nav_report *report = calloc(1, sizeof *report);
         nav_mesh *mesh = build(&soup, seed % 2, far * 1e-6, report);
         if (mesh->island_count != 1 || fabs(wall_length(mesh) - 400 * f.scale) > 0.01) {
@@ -116,6 +141,35 @@ static void test_tilings(void **state)
         free(report);
         nav_soup_deinit(&soup);
     }
+}
+
+/// Corners off by less and by more than any tolerance, tiles smaller than it, steps: whatever is joined
+/// or given up, the structure holds.
+static void test_rough_tilings(void **state)
+{
+    (void)state;
+    uint64_t junctions = 0;
+    nav_report *report = calloc(1, sizeof *report);
+    for (uint64_t seed = 1; seed <= 1500; seed++) {
+        rng r = rng_seeded(seed);
+        noise n = {pow(10, -6 + 4.5 * rng_unit(&r)), rng_chance(&r, 0.5) ? 0 : rng_unit(&r), (int)rng_below(&r, 3)};
+        nav_soup soup;
+        nav_soup_init(&soup, NULL);
+        divide(&soup, &r, pow(10, -2 + 4 * rng_unit(&r)), 2 + rng_below(&r, 60), NULL, &n);
+        nav_build_options options = {.weld = rng_chance(&r, 0.5) ? -1 : 0.01 * rng_unit(&r), .no_merge = seed % 2};
+        nav_mesh *mesh = NULL;
+        char why[256];
+        nav_status status = nav_mesh_build(&soup, &options, NULL, &mesh, report, NULL);
+        if (status == NAV_OK && !mesh_check_structure(mesh, why)) {
+            fail_msg("seed %llu: %s", (unsigned long long)seed, why);
+        }
+        assert_true(status == NAV_OK || status == NAV_BAD_MESH);
+        junctions += report->t_junction_count;
+        nav_mesh_destroy(mesh);
+        nav_soup_deinit(&soup);
+    }
+    assert_true(junctions > 10000);
+    free(report);
 }
 
 /// A quad whose side towards the next tile is a seam: x0 .. x1, its heights at z0 and z1 of that side.
@@ -256,6 +310,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tilings),
+        cmocka_unit_test(test_rough_tilings),
         cmocka_unit_test(test_seams_of_tiles),
         cmocka_unit_test(test_walls_stay),
         cmocka_unit_test(test_named_neighbour_in_part),

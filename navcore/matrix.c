@@ -62,12 +62,22 @@ typedef struct corner_way {
     view view;        ///< what it sees; .first NOT_SEEN_YET: not swept yet
 } corner_way;
 
-/// An entry of the heap. Eight bytes, so that four fit in half a cache line; what rounding g puts in the wrong order is
-/// put right by reaching a corner again.
+/// An entry of the heap. What rounding g puts in the wrong order is put right by reaching a corner again.
 typedef struct open_corner {
     float g;
     uint32_t vertex;
 } open_corner;
+
+/// An entry that waits in a bucket.
+typedef struct waiting {
+    open_corner entry;
+    uint32_t next;  ///< in its bucket, or among those not used; NAV_NONE: the last
+} waiting;
+
+/// The open list is a ring of buckets of equal width in g (Dial, "Algorithm 360: Shortest-Path Forest with
+/// Topological Ordering", CACM 1969), of which only the current one is a heap. The ring reaches further than any
+/// corner can be seen.
+enum { BUCKETS = 1024 };
 
 struct nav_matrix {
     nav_alloc alloc;
@@ -89,8 +99,13 @@ struct nav_matrix {
     uint32_t *touched;   ///< [vertex_count] corners whose g is not INFINITY
     uint32_t touched_count;
     uint32_t *chain;    ///< [vertex_count] a way from its end
-    open_corner *heap;
+    open_corner *heap;  ///< of the current bucket
     uint32_t heap_count, heap_cap;
+    waiting *pool;
+    uint32_t pool_count, pool_cap, pool_free, waiting_count;
+    uint32_t buckets[BUCKETS];
+    uint64_t current;
+    double buckets_per_unit;
     double *best;          ///< [target_count] ground length known
     uint32_t *last;        ///< [target_count] the corner before the target on that way; NAV_NONE: the source
     bool *wanted;          ///< [target_count] on an island of the row's source
@@ -366,6 +381,70 @@ static open_corner pop(nav_matrix *x)
     return top;
 }
 
+/// Puts an entry into a bucket after the current one.
+static void put_off(nav_matrix *x, open_corner entry, uint64_t bucket)
+{
+    uint32_t at = x->pool_free;
+    if (at != NAV_NONE) {
+        x->pool_free = x->pool[at].next;
+    } else {
+        if (x->pool_count == x->pool_cap) {
+            size_t cap = x->pool_cap ? 2 * (size_t)x->pool_cap : 1024;
+            waiting *pool = cap < NAV_NONE ? resize(x, x->pool, cap, sizeof *pool) : NULL;
+            if (!pool) {
+                x->failed = true;
+                return;
+            }
+            x->pool = pool;
+            x->pool_cap = (uint32_t)cap;
+        }
+        at = x->pool_count++;
+    }
+    uint32_t *head = &x->buckets[bucket % BUCKETS];
+    x->pool[at] = (waiting){entry, *head};
+    *head = at;
+    x->waiting_count++;
+}
+
+static void open_corner_at(nav_matrix *x, uint32_t vertex, double g)
+{
+    uint64_t bucket = (uint64_t)(g * x->buckets_per_unit);
+    open_corner entry = {(float)g, vertex};
+    if (bucket > x->current) {
+        put_off(x, entry, bucket);
+    } else {
+        push(x, entry);
+    }
+}
+
+/// Makes the next bucket that holds anything the current one, when that is used up. What is not out of date goes
+/// into the heap, and what it sees is asked of the memory ahead of time.
+/// @return false: nothing is open
+static bool open_bucket(nav_matrix *x)
+{
+    while (x->heap_count == 0 && x->waiting_count > 0) {
+        uint32_t *head = &x->buckets[++x->current % BUCKETS];
+        while (*head != NAV_NONE) {
+            waiting *w = &x->pool[*head];
+            uint32_t vertex = w->entry.vertex, next = w->next;
+            if (w->entry.g <= (float)x->corners[vertex].g) {
+                uint32_t first = x->ways[vertex].view.first;
+                if (first != NOT_SEEN_YET) {
+                    __builtin_prefetch(&x->sights[first]);
+                    __builtin_prefetch((const char *)&x->sights[first] + 64);
+                }
+                __builtin_prefetch(&x->watchers[vertex]);
+                push(x, w->entry);
+            }
+            w->next = x->pool_free;
+            x->pool_free = *head;
+            *head = next;
+            x->waiting_count--;
+        }
+    }
+    return x->heap_count > 0;
+}
+
 static void offer(nav_matrix *x, const sight *s, double g, uint32_t parent)
 {
     corner *c = &x->corners[s->vertex];
@@ -376,7 +455,7 @@ static void offer(nav_matrix *x, const sight *s, double g, uint32_t parent)
         c->g = g;
         x->ways[s->vertex].parent = parent;
         x->ways[s->vertex].past = (side)s->past;
-        push(x, (open_corner){(float)g, s->vertex});
+        open_corner_at(x, s->vertex, g);
     }
 }
 
@@ -507,24 +586,21 @@ static void expand(nav_matrix *x, nav_query *query, const place *from, uint32_t 
     }
 }
 
-/// Asks the memory for what the next corner of the search sees.
-static void prefetch_next(const nav_matrix *x)
+static void clear_row(nav_matrix *x)
 {
-    uint32_t first = x->heap_count > 0 ? x->ways[x->heap[0].vertex].view.first : NOT_SEEN_YET;
-    if (first != NOT_SEEN_YET) {
-        const char *bytes = (const char *)&x->sights[first];
-        __builtin_prefetch(bytes);
-        __builtin_prefetch(bytes + 64);
+    while (x->touched_count > 0) {
+        x->corners[x->touched[--x->touched_count]].g = INFINITY;
     }
+    memset(x->buckets, 0xFF, sizeof x->buckets);  // NAV_NONE
+    x->pool_free = NAV_NONE;
+    x->heap_count = x->pool_count = x->waiting_count = 0;
+    x->current = 0;
 }
 
 static nav_status search_row(nav_matrix *x, nav_query *query, const place *from)
 {
     const double rounding_up = 1 + 1e-6;  // of the heap's keys
-    while (x->touched_count > 0) {
-        x->corners[x->touched[--x->touched_count]].g = INFINITY;
-    }
-    x->heap_count = 0;
+    clear_row(x);
     see_targets(x, from);
     view v = look(x, query, from->anchor.p, NAV_NONE, from->anchor.cells, from->anchor.count);
     for (uint32_t i = v.first; i < v.end; i++) {
@@ -533,7 +609,7 @@ static nav_status search_row(nav_matrix *x, nav_query *query, const place *from)
     x->sight_count = v.first;  // the source's view is not kept
     double limit = furthest_open(x);
     uint32_t expanded = 0;
-    while (x->heap_count > 0 && !x->failed && (double)x->heap[0].g < limit * rounding_up) {
+    while (!x->failed && open_bucket(x) && (double)x->heap[0].g < limit * rounding_up) {
         open_corner entry = pop(x);
         if (entry.g > (float)x->corners[entry.vertex].g) {
             continue;  // it has been reached by a shorter way since
@@ -541,7 +617,6 @@ static nav_status search_row(nav_matrix *x, nav_query *query, const place *from)
         if ((++expanded & 63) == 0 && query->interrupt.stop && query->interrupt.stop(query->interrupt.ctx)) {
             return NAV_INTERRUPTED;
         }
-        prefetch_next(x);
         if (reach_targets(x, entry.vertex, limit)) {
             limit = furthest_open(x);
         }
@@ -632,7 +707,12 @@ static void prepare_graph(nav_matrix *x, nav_query *query)
     if (x->failed) {
         return;
     }
+    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
     for (uint32_t v = 0; v < vertices; v++) {
+        for (int a = 0; a < 2; a++) {
+            low[a] = fmin(low[a], (double)x->mesh->vertex_xz[2 * v + (uint32_t)a]);
+            high[a] = fmax(high[a], (double)x->mesh->vertex_xz[2 * v + (uint32_t)a]);
+        }
         x->corners[v] = (corner){INFINITY, x->mesh->vertex_xz[2 * v], x->mesh->vertex_xz[2 * v + 1]};
         x->ways[v].view.first = NOT_SEEN_YET;
         uint32_t e = x->mesh->vertex_edge[v];
@@ -640,6 +720,7 @@ static void prepare_graph(nav_matrix *x, nav_query *query)
             x->walls[v] = ends_of(x->mesh, v);
         }
     }
+    x->buckets_per_unit = (BUCKETS - 4) / hypot(high[0] - low[0], high[1] - low[1]);
     for (uint32_t t = 0; t < x->target_count && !x->failed; t++) {
         const place *p = &x->targets[t];
         if (p->at.polygon != NAV_NONE) {
@@ -684,7 +765,7 @@ void nav_matrix_destroy(nav_matrix *x)
         return;
     }
     void *const blocks[] = {x->sources, x->targets, x->sights, x->walls, x->target_views, x->watchers,
-                            x->watcher_targets, x->corners, x->ways, x->touched, x->chain, x->heap, x->best, x->last,
+                            x->watcher_targets, x->corners, x->ways, x->touched, x->chain, x->heap, x->pool, x->best, x->last,
                             x->wanted, x->seen_stamp};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         if (blocks[i]) {

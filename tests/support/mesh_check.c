@@ -235,6 +235,34 @@ static bool check_areas(const nav_mesh *m, double moved, char why[256])
     return good;
 }
 
+/// What a cell notes of its faces' heights.
+static bool check_heights(const nav_mesh *m, char why[256])
+{
+    for (uint32_t c = 0; c < m->cell_count; c++) {
+        const nav__cell *cell = &m->cells[c];
+        float low = INFINITY, high = -INFINITY;
+        for (uint32_t i = cell->first_face; i < cell[1].first_face; i++) {
+            const nav__face *f = &m->faces[m->cell_faces[i]];
+            for (uint32_t k = f->first_corner; k < f[1].first_corner; k++) {
+                low = fminf(low, m->points[3 * (size_t)m->face_corners[k] + 1]);
+                high = fmaxf(high, m->points[3 * (size_t)m->face_corners[k] + 1]);
+            }
+            for (uint32_t t = 3 * f->first_tri; t < 3 * f[1].first_tri; t++) {
+                low = fminf(low, m->points[3 * (size_t)m->tris[t] + 1]);
+                high = fmaxf(high, m->points[3 * (size_t)m->tris[t] + 1]);
+            }
+            if (f->cell != c && (!cell->shares_face || !m->cells[f->cell].shares_face)) {
+                return wrong(why, "cell %u shares a face with cell %u and does not say so", c, f->cell);
+            }
+        }
+        if (cell->level != (low == high) || cell->low_y != nav__height_index(m, (double)low) ||
+            cell->high_y != nav__height_index(m, (double)high)) {
+            return wrong(why, "cell %u has wrong heights", c);
+        }
+    }
+    return true;
+}
+
 static bool check_face_lists(const nav_mesh *m, char why[256])
 {
     bool *listed = calloc(m->face_count, sizeof *listed);
@@ -382,7 +410,8 @@ bool mesh_check_structure(const nav_mesh *m, char why[256])
 {
     why[0] = '\0';
     return check_starts(m, why) && check_edges(m, why) && check_vertices(m, why) && check_shapes(m, why) &&
-           check_face_lists(m, why) && check_grid(m, why) && check_trees(m, why) && check_islands(m, why);
+           check_face_lists(m, why) && check_heights(m, why) && check_grid(m, why) && check_trees(m, why) &&
+           check_islands(m, why);
 }
 
 bool mesh_check(const nav_mesh *m, double moved, char why[256])

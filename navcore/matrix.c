@@ -219,9 +219,9 @@ static void note_sight(void *ctx, uint32_t vertex)
     x->sights[x->sight_count++] = (sight){vertex & (MOST_VERTICES - 1), (uint32_t)side_of(&x->walls[vertex], s->from, at) & 3};
 }
 
-static nav__p2 seen_at(const nav_matrix *x, const sight *s)
+static nav__p2 corner_at(const nav_matrix *x, uint32_t vertex)
 {
-    const corner *c = &x->corners[s->vertex];
+    const corner *c = &x->corners[vertex];
     return (nav__p2){(double)c->x, (double)c->z};
 }
 
@@ -232,7 +232,7 @@ static void sort_turning(const nav_matrix *x, nav__p2 at, uint32_t first, uint32
     for (uint32_t i = first + 1; i < end; i++) {
         sight s = x->sights[i];
         uint32_t to = i;
-        for (; to > first && turn * nav__orient(at, seen_at(x, &x->sights[to - 1]), seen_at(x, &s)) < 0; to--) {
+        for (; to > first && turn * nav__orient(at, corner_at(x, x->sights[to - 1].vertex), corner_at(x, s.vertex)) < 0; to--) {
             x->sights[to] = x->sights[to - 1];
         }
         x->sights[to] = s;
@@ -247,7 +247,7 @@ static void sort_view(const nav_matrix *x, uint32_t self, view *v)
     v->unknown = v->right = v->first;
     for (uint32_t i = v->first; i < v->end; i++) {
         sight s = x->sights[i];
-        side own = side_of(walls, at, seen_at(x, &s));
+        side own = side_of(walls, at, corner_at(x, s.vertex));
         uint32_t to = i;
         // Room is made by moving one sight of each later group behind its own.
         if (own != SIDE_RIGHT) {
@@ -541,7 +541,7 @@ static double furthest_open(const nav_matrix *x)
 static bool reach_targets(nav_matrix *x, uint32_t vertex, double limit)
 {
     bool nearer = false;
-    nav__p2 at = ground_of(x->mesh, vertex);
+    nav__p2 at = corner_at(x, vertex);
     for (uint32_t i = x->watchers[vertex]; i < x->watchers[vertex + 1]; i++) {
         uint32_t t = x->watcher_targets[i];
         double g = x->corners[vertex].g + nav__dist(at, x->targets[t].anchor.p);
@@ -559,19 +559,18 @@ static bool reach_targets(nav_matrix *x, uint32_t vertex, double limit)
 /// lies on one line with the corner and the one before it is seen from there as well.
 static void expand(nav_matrix *x, nav_query *query, const place *from, uint32_t vertex)
 {
-    const nav_mesh *m = x->mesh;
     view v = view_of(x, query, vertex);
     const corner_way *way = &x->ways[vertex];
     double g = x->corners[vertex].g;
-    nav__p2 at = ground_of(m, vertex), before = way->parent == NAV_NONE ? from->anchor.p : ground_of(m, way->parent);
+    nav__p2 at = corner_at(x, vertex), before = way->parent == NAV_NONE ? from->anchor.p : corner_at(x, way->parent);
     nav__p2 leg = nav__sub(at, before);
     // Of a source that all but is the corner the direction says nothing.
-    side past = g > m->rounding ? way->past : SIDE_UNKNOWN;
+    side past = g > x->mesh->rounding ? way->past : SIDE_UNKNOWN;
     double outwards = past == SIDE_LEFT ? -1 : past == SIDE_RIGHT ? 1 : 0;
     uint32_t first = past == SIDE_RIGHT ? v.right : v.first, end = past == SIDE_LEFT ? v.unknown : v.end;
     for (uint32_t i = first; i < end; i++) {
         const sight *s = &x->sights[i];
-        nav__p2 to = seen_at(x, s);
+        nav__p2 to = corner_at(x, s->vertex);
         if (outwards * nav__cross(leg, nav__sub(to, at)) > 0) {
             break;
         }
@@ -579,7 +578,7 @@ static void expand(nav_matrix *x, nav_query *query, const place *from, uint32_t 
     }
     for (uint32_t i = v.unknown; i < v.right && past != SIDE_UNKNOWN; i++) {
         const sight *s = &x->sights[i];
-        nav__p2 to = seen_at(x, s);
+        nav__p2 to = corner_at(x, s->vertex);
         if (outwards * nav__cross(leg, nav__sub(to, at)) <= 0) {
             offer(x, s, g + nav__dist(at, to), vertex);
         }
@@ -604,7 +603,7 @@ static nav_status search_row(nav_matrix *x, nav_query *query, const place *from)
     see_targets(x, from);
     view v = look(x, query, from->anchor.p, NAV_NONE, from->anchor.cells, from->anchor.count);
     for (uint32_t i = v.first; i < v.end; i++) {
-        offer(x, &x->sights[i], nav__dist(from->anchor.p, seen_at(x, &x->sights[i])), NAV_NONE);
+        offer(x, &x->sights[i], nav__dist(from->anchor.p, corner_at(x, x->sights[i].vertex)), NAV_NONE);
     }
     x->sight_count = v.first;  // the source's view is not kept
     double limit = furthest_open(x);

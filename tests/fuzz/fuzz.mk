@@ -14,7 +14,7 @@ replay: $(addprefix $(BUILD)/replay/,$(FUZZERS))
 
 ## fuzz each target for FUZZ_SECONDS; finds are kept in build/fuzz
 fuzz: deps-fuzz
-	@$(QUIETLY) CC=clang CXX=clang++ BUILD=build/fuzz OPT="-O1 -g" \
+	@$(QUIETLY) CC=clang CXX=clang++ BUILD=build/fuzz OPT="-O1 -g" WARN= \
 	    SANFLAGS="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" \
 	    $(addprefix build/fuzz/fuzzer/,$(FUZZERS))
 	@for name in $(FUZZERS); do \

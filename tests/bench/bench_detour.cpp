@@ -161,8 +161,8 @@ bool bench_one(bench_report &report, const bench_case &c, bool alone)
     std::string why = "not asked";
     bool with_peer = !alone && (c.set.empty() ? peer.build(c, why) : peer.load(c.set, why));
     report.heading(c.name + ": " +
-                   bench_text("%.0f polygons, %.0f search cells, %.0f islands; Detour: ", own.info.polygons, own.info.cells,
-                        own.info.islands) +
+                   bench_text("%.0f polygons, %.0f search cells, %.0f islands; Detour: ", own.info.polygons,
+                              own.info.cells, own.info.islands) +
                    (with_peer ? bench_text("%.0f polygons, pool of %.0f nodes", peer.polygons(), peer.pool()) : why));
     detour_peer *other = with_peer ? &peer : nullptr;
     bench_nearest(report, c, own, other);

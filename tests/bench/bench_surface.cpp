@@ -62,7 +62,8 @@ void bench_wall(bench_report &report, const bench_case &c, own_side &own, detour
         [&](size_t i) {
             nav_wall wall;
             nav_query_wall(own.query, own.mesh, c.rays[i].start, REACH, &snap, &wall);
-            own_distance[i] = wall.status == NAV_WALL_OFF_MESH ? -1 : wall.status == NAV_WALL_NONE ? REACH : wall.distance;
+            own_distance[i] = wall.status == NAV_WALL_FOUND ? wall.distance : REACH;
+            own_distance[i] = wall.status == NAV_WALL_OFF_MESH ? -1 : own_distance[i];
         },
         [&](size_t i) { peer_distance[i] = peer->wall(c.rays[i].start, REACH); });
     size_t differ = 0;
@@ -96,11 +97,12 @@ void bench_random(bench_report &report, const bench_case &c, own_side &own, deto
             bool found = peer->random_around(c.rays[i].start, REACH, point);
             peer_distance[i] = found ? ground(point, c.rays[i].start) : -1;
         });
-    auto outside = [](double d) { return d > REACH + SAME; };
+    auto outside = [](const std::vector<double> &list) {
+        return number((size_t)std::count_if(list.begin(), list.end(), [](double d) { return d > REACH + SAME; }));
+    };
     report.times("random", c, ours, peer ? &theirs : nullptr,
-                 bench_text("a place within %.0f units, %.0f times; outside: navd %.0f, Detour %.0f", REACH, number(count),
-                            number((size_t)std::count_if(own_distance.begin(), own_distance.end(), outside)),
-                            number((size_t)std::count_if(peer_distance.begin(), peer_distance.end(), outside))));
+                 bench_text("a place within %.0f units, %.0f times; outside: navd %.0f, Detour %.0f", REACH,
+                            number(count), outside(own_distance), outside(peer_distance)));
 }
 
 void bench_reachable(bench_report &report, const bench_case &c, own_side &own, detour_peer *peer)

@@ -33,10 +33,10 @@ typedef struct nav__view {
 #define NAV__NOT_SEEN_YET NAV_NONE ///< nav__view.first of a corner not swept yet
 
 /// The far ends of the two walls that meet in a corner: where its open fan begins and where it ends,
-/// anticlockwise.
+/// anticlockwise. Where the fan is a full turn or more (on spiral stairs, where both walls may lie anywhere)
+/// the corner itself stands for both, so that nothing is left out.
 typedef struct nav__wall_ends {
-    nav__p2 first, last;
-    bool wide;  ///< the fan is a full turn or more: on spiral stairs both walls may lie anywhere
+    float first_x, first_z, last_x, last_z;
 } nav__wall_ends;
 
 /// A place asked about.

@@ -11,7 +11,7 @@ static nav__wall_ends ends_of(const nav_matrix *x, uint32_t vertex)
     const double full_turn = 6.283185307179586, rounding = 1e-6;
     uint32_t e = m->vertex_edge[vertex];
     nav__p2 at = nav__corner_at(x, vertex);
-    nav__wall_ends ends = {.first = nav__edge_from(m, nav__edge_next(m, e))};
+    nav__p2 first = nav__edge_from(m, nav__edge_next(m, e));
     for (double turn = 0;;) {
         uint32_t prev = nav__edge_prev(m, e);
         nav__p2 a = nav__edge_from(m, nav__edge_next(m, e)), b = nav__edge_from(m, prev);
@@ -19,9 +19,9 @@ static nav__wall_ends ends_of(const nav_matrix *x, uint32_t vertex)
         turn += fabs(atan2(ax * bz - az * bx, ax * bx + az * bz));
         e = m->edges[prev].twin;
         if (e == NAV_NONE) {
-            ends.last = b;
-            ends.wide = turn > full_turn - rounding;
-            return ends;
+            first = turn > full_turn - rounding ? at : first;
+            nav__p2 last = turn > full_turn - rounding ? at : b;
+            return (nav__wall_ends){(float)first.x, (float)first.z, (float)last.x, (float)last.z};
         }
     }
 }
@@ -35,20 +35,30 @@ void nav__matrix_find_walls(nav_matrix *x)
     }
 }
 
+static nav__p2 first_of(const nav__wall_ends *w)
+{
+    return (nav__p2){(double)w->first_x, (double)w->first_z};
+}
+
+static nav__p2 last_of(const nav__wall_ends *w)
+{
+    return (nav__p2){(double)w->last_x, (double)w->last_z};
+}
+
 /// May a shortest path come from `from` and bend at this corner? Only past the obstacle's side: where its
 /// walls lie to both sides of the line, the path could be pulled tight on either.
 static bool is_tangent(const nav_matrix *x, nav__p2 from, uint32_t vertex)
 {
     nav__p2 at = nav__corner_at(x, vertex);
     const nav__wall_ends *w = &x->walls[vertex];
-    return nav__orient(from, at, w->first) <= 0 || nav__orient(from, at, w->last) >= 0;
+    return nav__orient(from, at, first_of(w)) <= 0 || nav__orient(from, at, last_of(w)) >= 0;
 }
 
 /// Where the obstacle of a corner lies, seen along a line from `a` to `b` through it on which a path may run.
 static nav__side side_of(const nav__wall_ends *w, nav__p2 a, nav__p2 b)
 {
-    double first = nav__orient(a, b, w->first), last = nav__orient(a, b, w->last);
-    if (w->wide || (first == 0 && last == 0)) {
+    double first = nav__orient(a, b, first_of(w)), last = nav__orient(a, b, last_of(w));
+    if (first == 0 && last == 0) {
         return NAV__SIDE_UNKNOWN;
     }
     return first >= 0 && last >= 0 ? NAV__SIDE_LEFT : first <= 0 && last <= 0 ? NAV__SIDE_RIGHT : NAV__SIDE_UNKNOWN;

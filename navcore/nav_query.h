@@ -84,7 +84,7 @@ typedef struct nav_path_options {
     bool surface;        ///< also a point at each polygon edge crossed, with its height
     uint32_t max_nodes;  ///< search nodes; 0: no limit
     uint32_t explain;    ///< tell of up to so many nodes expanded (of the search without area costs); 0: none
-    double max_length;   ///< 0: no limit
+    double max_length;   ///< the path is cut where its 3D length reaches this; 0: no limit
 } nav_path_options;
 
 nav_path_options nav_path_options_default(void);

@@ -124,7 +124,6 @@ static nav__search_result search_shortest(path_job *job, const nav_place *goal, 
                           .start = &job->start,
                           .goal = &job->goal,
                           .max_nodes = job->options->max_nodes,
-                          .max_length = job->options->max_length,
                           .explain = job->options->explain};
     nav__search_result result = nav__polyanya(job->query, &search);
     job->path->nodes = search.nodes;

@@ -386,9 +386,6 @@ static nav__search_result run(nav__intervals *st)
             if (!st->heap_count) {
                 return NAV__EXHAUSTED;
             }
-            if (s->max_length > 0 && st->heap[0].f > s->max_length) {
-                return settle_for_nearest(st);
-            }
             nav__open top = nav__pop_open(st);
             next = st->nodes[top.node];
             if (next.flags & NAV__FINAL) {

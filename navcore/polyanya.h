@@ -9,7 +9,6 @@ typedef struct nav__search {
     const nav_filter *filter;
     const nav__anchor *start, *goal;  ///< goal NULL: none, for who uses the intervals to spread everywhere
     uint32_t max_nodes;  ///< 0: no limit
-    double max_length;   ///< over the ground plane; 0: no limit
     uint32_t explain;    ///< nodes to note in query->explained
 
     // The answer.
@@ -25,7 +24,7 @@ typedef struct nav__search {
 typedef enum nav__search_result {
     NAV__FOUND,
     NAV__EXHAUSTED,  ///< the goal's cells cannot be entered from the start's
-    NAV__LIMITED,    ///< max_nodes or max_length; corners and tip tell the best partial path
+    NAV__LIMITED,    ///< max_nodes; corners and tip tell the best partial path
     NAV__STOPPED,    ///< by the query's interrupt
     NAV__OUT_OF_MEMORY
 } nav__search_result;

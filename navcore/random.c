@@ -1,11 +1,11 @@
 /// Random places, uniform by ground area.
 ///
 /// Anywhere: a cell by areas added up, a triangle of its fan, a place in the triangle. Around a place: the
-/// same over pieces of what lies in the circle. A cell's part of the disc is its inscribed polygon (edges
-/// cut by the circle) and, over each arc of at most a quarter turn, the triangle between chord and
-/// tangents; a place in one of those beyond the arc is thrown away and all is drawn again, which leaves
-/// every place as likely as any other. At least 57 % of such a triangle lies within the arc, so that few
-/// draws are lost, however little of the disc is walkable.
+/// same over pieces of what lies in the circle. The disc's part of a cell that it does not hold wholly is
+/// an inscribed polygon (the edges cut by the circle) and, over each arc of at most a quarter turn, the
+/// triangle between chord and tangents; a place in one of those beyond the arc is thrown away and all is
+/// drawn again, which leaves every place as likely as any other. At least 57 % of such a triangle lies
+/// within the arc, so that few draws are lost, however little of the disc is walkable.
 ///
 /// Nothing but + - * / and square roots is used, so that a seed means the same places everywhere.
 #include "flood.h"
@@ -70,6 +70,16 @@ static uint32_t fan_size(const nav_mesh *m, uint32_t cell)
     return m->cells[cell + 1].first_edge - m->cells[cell].first_edge - 2;
 }
 
+/// Twice the area, by its fan.
+static double cell_area(const nav_mesh *m, uint32_t cell)
+{
+    double sum = 0;
+    for (uint32_t k = 0; k < fan_size(m, cell); k++) {
+        sum += fan_area(m, cell, k);
+    }
+    return sum;
+}
+
 /// Twice the areas of the cells that pass, added up.
 /// @return NULL when out of memory
 static const double *add_up_cells(nav_query *query, const nav_mesh *m, const nav_filter *filter)
@@ -79,9 +89,7 @@ static const double *add_up_cells(nav_query *query, const nav_mesh *m, const nav
         return NULL;
     }
     for (uint32_t c = 0; c < m->cell_count; c++) {
-        for (uint32_t k = 0; nav__passes(m, filter, c) && k < fan_size(m, c); k++) {
-            sum += fan_area(m, c, k);
-        }
+        sum += nav__passes(m, filter, c) ? cell_area(m, c) : 0;
         until[c] = sum;
     }
     return until;
@@ -89,12 +97,8 @@ static const double *add_up_cells(nav_query *query, const nav_mesh *m, const nav
 
 static nav__p2 place_in_cell(const nav_mesh *m, uint32_t cell, dice *d)
 {
-    double all = 0;
     uint32_t last = fan_size(m, cell) - 1, k = 0;
-    for (uint32_t i = 0; i <= last; i++) {
-        all += fan_area(m, cell, i);
-    }
-    for (double value = roll_below(d, all); k < last; k++) {
+    for (double value = roll_below(d, cell_area(m, cell)); k < last; k++) {
         value -= fan_area(m, cell, k);
         if (value < 0) {
             break;
@@ -142,12 +146,18 @@ static nav_status draw_anywhere(nav_query *query, const nav_mesh *m, const nav_r
 
 // ---- the disc --------------------------------------------------------------------------------------
 
-/// A triangle of what may be drawn from, relative to the disc's centre.
+typedef enum piece_kind {
+    WHOLE_CELL,
+    TRIANGLE,
+    TRIANGLE_OVER_ARC ///< what of it lies beyond the circle does not count
+} piece_kind;
+
+/// Of what may be drawn from.
 typedef struct piece {
-    double until;   ///< twice the areas added up, this one's included
-    nav__p2 a, b, c;
+    double until;    ///< twice the areas added up, this one's included
+    nav__p2 a, b, c; ///< of triangles, relative to the disc's centre
     uint32_t cell;
-    bool over_arc;  ///< what of it lies beyond the circle does not count
+    piece_kind kind;
 } piece;
 
 typedef struct disc {
@@ -170,9 +180,8 @@ typedef struct outline {
     nav__p2 first, last;
 } outline;
 
-static void add_piece(disc *d, uint32_t cell, nav__p2 a, nav__p2 b, nav__p2 c, bool over_arc)
+static void add_piece(disc *d, double area, piece p)
 {
-    double area = nav__cross(nav__sub(b, a), nav__sub(c, a));
     if (!(area > 0)) {
         return;
     }
@@ -187,8 +196,14 @@ static void add_piece(disc *d, uint32_t cell, nav__p2 a, nav__p2 b, nav__p2 c, b
         d->pieces = pieces;
         d->cap = (uint32_t)(d->query->areas.bytes / sizeof *pieces);
     }
-    double before = d->count > 0 ? d->pieces[d->count - 1].until : 0;
-    d->pieces[d->count++] = (piece){before + area, a, b, c, cell, over_arc};
+    p.until = area + (d->count > 0 ? d->pieces[d->count - 1].until : 0);
+    d->pieces[d->count++] = p;
+}
+
+static void add_triangle(const outline *o, nav__p2 a, nav__p2 b, nav__p2 c, piece_kind kind)
+{
+    double area = nav__cross(nav__sub(b, a), nav__sub(c, a));
+    add_piece(o->disc, area, (piece){.a = a, .b = b, .c = c, .cell = o->cell, .kind = kind});
 }
 
 static void line_to(outline *o, nav__p2 to)
@@ -197,7 +212,7 @@ static void line_to(outline *o, nav__p2 to)
         o->begun = true;
         o->first = to;
     } else {
-        add_piece(o->disc, o->cell, o->first, o->last, to, false);
+        add_triangle(o, o->first, o->last, to, TRIANGLE);
     }
     o->last = to;
 }
@@ -207,12 +222,15 @@ static void short_arc_to(outline *o, nav__p2 to)
 {
     double r2 = o->disc->radius * o->disc->radius, scale = r2 / (r2 + nav__dot(o->last, to));
     nav__p2 apex = {(o->last.x + to.x) * scale, (o->last.z + to.z) * scale};
-    add_piece(o->disc, o->cell, o->last, apex, to, true);
+    add_triangle(o, o->last, apex, to, TRIANGLE_OVER_ARC);
     line_to(o, to);
 }
 
 static void arc_to(outline *o, nav__p2 to)
 {
+    if (o->last.x == to.x && o->last.z == to.z) {
+        return;
+    }
     if (nav__dist(o->last, to) <= SAME_PLACE * o->disc->radius) {
         line_to(o, to);
         return;
@@ -231,33 +249,36 @@ static void whole_circle(outline *o)
     }
 }
 
-/// The part of the edge a -> b, relative to the centre, inside the circle.
+/// The part of the edge a -> b, relative to the centre, inside the circle, where that does not hold all of it.
 /// @return false when there is none to speak of
-static bool cut_chord(const disc *d, nav__p2 a, nav__p2 b, nav__p2 chord[2])
+static bool cut_chord(const disc *d, nav__p2 a, nav__p2 b, bool a_inside, bool b_inside, nav__p2 chord[2])
 {
-    double r2 = d->radius * d->radius, from = nav__dot(a, a), to = nav__dot(b, b);
-    chord[0] = a;
-    chord[1] = b;
-    if (from <= r2 && to <= r2) {
-        return true;
-    }
     nav__p2 ab = nav__sub(b, a);
-    double square = nav__dot(ab, ab), half = nav__dot(a, ab), discriminant = half * half - square * (from - r2);
+    double square = nav__dot(ab, ab), half = nav__dot(a, ab);
+    double discriminant = half * half - square * (nav__dot(a, a) - d->radius * d->radius);
     if (!(discriminant > 0)) {
         return false;
     }
     double root = sqrt(discriminant), t0 = (-half - root) / square, t1 = (-half + root) / square;
-    if (from > r2) {
-        if (!(t0 > 0 && t0 < 1)) {
+    if (!a_inside && !(t0 > 0 && t0 < 1)) {
+        return false;
+    }
+    t1 = t1 > 0 ? t1 < 1 ? t1 : 1 : 0;
+    chord[0] = a_inside ? a : (nav__p2){a.x + t0 * ab.x, a.z + t0 * ab.z};
+    chord[1] = b_inside ? b : (nav__p2){a.x + t1 * ab.x, a.z + t1 * ab.z};
+    return nav__dist(chord[0], chord[1]) > SHORTEST_CHORD * d->radius;
+}
+
+static bool holds_cell(const disc *d, uint32_t cell)
+{
+    const nav_mesh *m = d->m;
+    for (uint32_t e = m->cells[cell].first_edge; e < m->cells[cell + 1].first_edge; e++) {
+        nav__p2 v = nav__sub(nav__edge_from(m, e), d->centre);
+        if (!(nav__dot(v, v) <= d->radius * d->radius)) {
             return false;
         }
-        chord[0] = (nav__p2){a.x + t0 * ab.x, a.z + t0 * ab.z};
     }
-    if (to > r2) {
-        t1 = t1 > 0 ? t1 < 1 ? t1 : 1 : 0;
-        chord[1] = (nav__p2){a.x + t1 * ab.x, a.z + t1 * ab.z};
-    }
-    return nav__dist(chord[0], chord[1]) > SHORTEST_CHORD * d->radius;
+    return true;
 }
 
 /// Adds the pieces of the cell's part of the disc.
@@ -270,13 +291,20 @@ static void add_cell(disc *d, uint32_t cell)
     if (!nav__passes(d->m, d->filter, cell) || !nav__is_flooded(&d->flooded, cell)) {
         return;
     }
+    if (holds_cell(d, cell)) {
+        add_piece(d, cell_area(d->m, cell), (piece){.cell = cell, .kind = WHOLE_CELL});
+        return;
+    }
     const nav_mesh *m = d->m;
     uint32_t first = m->cells[cell].first_edge, end = m->cells[cell + 1].first_edge;
+    double radius2 = d->radius * d->radius;
     outline o = {.disc = d, .cell = cell};
     nav__p2 a = nav__sub(nav__edge_from(m, end - 1), d->centre);
+    bool a_inside = nav__dot(a, a) <= radius2;
     for (uint32_t e = first; e < end; e++) {
-        nav__p2 b = nav__sub(nav__edge_from(m, e), d->centre), chord[2];
-        if (cut_chord(d, a, b, chord)) {
+        nav__p2 b = nav__sub(nav__edge_from(m, e), d->centre), chord[2] = {a, b};
+        bool b_inside = nav__dot(b, b) <= radius2;
+        if ((a_inside && b_inside) || cut_chord(d, a, b, a_inside, b_inside, chord)) {
             if (o.begun) {
                 arc_to(&o, chord[0]);
             } else {
@@ -285,6 +313,7 @@ static void add_cell(disc *d, uint32_t cell)
             line_to(&o, chord[1]);
         }
         a = b;
+        a_inside = b_inside;
     }
     if (o.begun) {
         arc_to(&o, o.first);
@@ -335,8 +364,11 @@ static nav_vec draw_from(const disc *d, dice *rolled)
             }
         }
         const piece *p = &d->pieces[low];
+        if (p->kind == WHOLE_CELL) {
+            return on_surface(d->m, p->cell, place_in_cell(d->m, p->cell, rolled));
+        }
         nav__p2 at = place_in_triangle(rolled, p->a, p->b, p->c);
-        if (!p->over_arc || nav__dot(at, at) <= d->radius * d->radius) {
+        if (p->kind == TRIANGLE || nav__dot(at, at) <= d->radius * d->radius) {
             return on_surface(d->m, p->cell, (nav__p2){d->centre.x + at.x, d->centre.z + at.z});
         }
     }

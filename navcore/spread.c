@@ -23,7 +23,7 @@ typedef struct spread {
 /// What is seen of a cell: from `root`, g from the start, between two places on the edge passed.
 typedef struct sight {
     nav__p2 root, left, right;
-    double g;
+    double g, entry;  ///< length of the shortest way to the root, to the edge
     uint32_t cell;
 } sight;
 
@@ -48,9 +48,12 @@ static void offer_faces(spread *sp, const sight *s)
     const nav_mesh *m = sp->r->m;
     for (uint32_t k = m->cells[s->cell].first_face; k < m->cells[s->cell + 1].first_face; k++) {
         uint32_t face = m->cell_faces[k];
+        if (!nav__reachable_lacks(sp->r, face, s->entry * sp->unit)) {
+            continue;
+        }
         nav__p2 at;
-        double far2 = nav__face_closest(m, face, s->root, INFINITY, &at);
-        double length = s->g + sqrt(far2);
+        double news = fmin(sp->max_length, sp->r->costs[m->faces[face].polygon] / sp->unit) - s->g;
+        double length = s->g + sqrt(nav__face_closest(m, face, s->root, news * news, &at));
         if (!nav__reachable_lacks(sp->r, face, length * sp->unit)) {
             continue;
         }
@@ -107,13 +110,13 @@ static void take_fresh(spread *sp)
     nav__intervals *st = &sp->st;
     for (uint32_t i = 0; i < st->fresh_count; i++) {
         const nav__fresh *n = &st->fresh[i];
-        sight s = {n->root, n->left, n->right, st->records[n->node.record].g, st->m->edge_cell[n->node.edge]};
         nav__p2 at = nearest_on(n->left, n->right, n->root);
-        double length = s.g + nav__dist(n->root, at);
-        if (enter(sp, s.cell, at, length)) {
+        double g = st->records[n->node.record].g, entry = g + nav__dist(n->root, at);
+        sight s = {n->root, n->left, n->right, g, entry, st->m->edge_cell[n->node.edge]};
+        if (enter(sp, s.cell, at, entry)) {
             offer_faces(sp, &s);
             open_rides(sp, &s, n->node.record);
-            nav__open_node(st, n->node, length);
+            nav__open_node(st, n->node, entry);
         }
     }
     st->fresh_count = 0;
@@ -124,7 +127,7 @@ static void begin_at(spread *sp, uint32_t record, const nav__anchor *at)
 {
     double g = sp->st.records[record].g;
     for (uint32_t i = 0; i < at->count; i++) {
-        sight s = {at->p, at->p, at->p, g, at->cells[i]};
+        sight s = {at->p, at->p, at->p, g, g, at->cells[i]};
         if (enter(sp, s.cell, at->p, g)) {
             offer_faces(sp, &s);
             open_rides(sp, &s, record);

@@ -7,7 +7,7 @@
 enum { HALL, ROOM, STAIRS };
 enum { WIDTH = 34, DEPTH = 20, STOREYS = 4, HALL_FIRST = 7, HALL_LAST = 11, STAIR_CELLS = 7 };
 
-const level_area level_building_areas[] = {{"hall", HALL, 1}, {"room", ROOM, 1}, {"stairs", STAIRS, 1.5}, {NULL, 0, 0}};
+const level_area level_building_areas[] = {{"hall", HALL, 1}, {"room", ROOM, 1}, {"stairs", STAIRS, 1}, {NULL, 0, 0}};
 
 /// Rooms between z0 and z1 along the hall, walls one cell thick, each with a door to the hall at `door_z`.
 static void add_rooms(cell_grid *g, rng *r, int z0, int z1, int door_z)

@@ -39,6 +39,8 @@ struct bench_case {
 
 /// Seconds since some moment.
 double bench_now();
+/// Seconds of processor time, for what is long enough to be interrupted; reading it takes too long for the rest.
+double bench_cpu_now();
 
 /// Microseconds of many questions. Each entry is the best of several rounds, or the mean of a small group of
 /// questions where one alone is too short for the clock.

@@ -10,6 +10,7 @@ namespace
 
 constexpr size_t MATRIX_SIDE = 100;
 constexpr size_t MOST_PAIRS = 300; ///< for the searches with costs, which take their time
+constexpr double MOST_SECONDS = 5; ///< no further round once one row has taken this long
 
 /// A peer of the case as it now is, ready where wanted.
 bool make_peer(const bench_case &c, bool wanted, detour_peer &peer)
@@ -83,16 +84,17 @@ void bench_matrix(bench_report &report, const bench_case &c, own_side &own)
 {
     matrix_question question(c);
     double rows = INFINITY, single = INFINITY;
-    for (int round = 0; round < ROUNDS; round++) {
-        double before = bench_now();
+    double started = bench_now();
+    for (int round = 0; round < ROUNDS && (round == 0 || bench_now() - started < MOST_SECONDS); round++) {
+        double before = bench_cpu_now();
         if (!question.ask_rows(own)) {
             std::printf("%s: no matrix\n", c.name.c_str());
             return;
         }
-        double between = bench_now();
+        double between = bench_cpu_now();
         question.ask_singly(own);
         rows = std::min(rows, between - before);
-        single = std::min(single, bench_now() - between);
+        single = std::min(single, bench_cpu_now() - between);
     }
     report.value("matrix", c, 1e3 * rows, 1e3 * single, "ms",
                  bench_text("%.0f x %.0f beside %.0f single paths: %.1f times cheaper", (double)question.sources.size(),
@@ -123,6 +125,7 @@ peer_price price_of(const nav_path &path)
 struct price_tally {
     size_t own = 0, peer = 0, rides = 0, dearer = 0, equal = 0, cheaper = 0;
     double excess = 0; ///< sum of what the peer's answer costs more, as a share of ours
+    double worst = 0;  ///< greatest share by which the peer's costs less
 
     void note(bool own_complete, bool peer_complete, double ours, double theirs)
     {
@@ -133,6 +136,7 @@ struct price_tally {
             dearer += theirs > ours + slack;
             cheaper += theirs < ours - slack;
             equal += std::fabs(theirs - ours) <= slack;
+            worst = std::max(worst, ours > 0 && theirs < ours - slack ? (ours - theirs) / ours : 0);
             excess += ours > 0 ? (theirs - ours) / ours : 0;
         }
     }
@@ -143,7 +147,8 @@ struct price_tally {
         return bench_text("%.0f pairs: navd %.0f complete, %.0f links ridden; Detour %.0f complete", (double)pairs,
                           (double)own, (double)rides, (double)peer) +
                bench_text("; its path dearer %.0f, equal %.0f, cheaper %.0f; %.2f %% dearer on average", (double)dearer,
-                          (double)equal, (double)cheaper, both ? 100 * excess / (double)both : 0);
+                          (double)equal, (double)cheaper, both ? 100 * excess / (double)both : 0) +
+               (cheaper ? bench_text(", at most %.2f %% cheaper", 100 * worst) : "");
     }
 };
 
@@ -166,7 +171,8 @@ void bench_priced(bench_report &report, const char *name, const bench_case &c, o
             reachable.push_back(&c.paths[i]);
         }
     }
-    for (int round = 0; round < ROUNDS; round++) {
+    double started = bench_now();
+    for (int round = 0; round < ROUNDS && (round == 0 || bench_now() - started < MOST_SECONDS); round++) {
         for (size_t i = 0; i < reachable.size(); i++) {
             nav_path path;
             double before = bench_now();

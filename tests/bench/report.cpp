@@ -12,6 +12,13 @@ double bench_now()
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+double bench_cpu_now()
+{
+    timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 void bench_times::note(size_t entry, double us)
 {
     if (entry >= best.size()) {

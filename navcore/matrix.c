@@ -357,6 +357,13 @@ static void prepare_graph(nav_matrix *x, nav_query *query)
     }
 }
 
+/// Are there too few pairs to pay for the views of the mesh's corners? (Measured on game maps: a third of the
+/// vertices is where single paths begin to take longer.)
+static bool is_few(const nav_matrix *x)
+{
+    return (uint64_t)x->source_count * x->target_count < x->mesh->vertex_count / 3;
+}
+
 nav_status nav_matrix_create(nav_query *query, const nav_mesh *mesh, const nav_snap *snap, const nav_vec *sources,
                              uint32_t source_count, const nav_vec *targets, uint32_t target_count,
                              const nav_alloc *alloc, nav_matrix **out)
@@ -371,7 +378,7 @@ nav_status nav_matrix_create(nav_query *query, const nav_mesh *mesh, const nav_s
     bool found = find_places(x, query, sources, source_count, &x->sources) &&
                  find_places(x, query, targets, target_count, &x->targets);
     x->pairwise = mesh->ride_count > 0 || has_costs(mesh, &snap->filter) || !nav__passes_all(mesh, &snap->filter) ||
-                  mesh->vertex_count > NAV__MATRIX_VERTICES;
+                  mesh->vertex_count > NAV__MATRIX_VERTICES || is_few(x);
     if (found && !x->pairwise) {
         prepare_graph(x, query);
     }

@@ -12,7 +12,7 @@
 
 #include <math.h>
 
-enum { SIDE = 9 };
+enum { SIDE = 14 }; ///< enough pairs for the graph of corners, on meshes this small
 
 /// A place on the mesh, now and then one beside it.
 static nav_vec some_place(const scene *s, rng *r)

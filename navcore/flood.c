@@ -43,7 +43,7 @@ typedef struct cell_flood {
     const nav_mesh *m;
     const nav_filter *filter;
     uint32_t *reached, stamp;
-    uint32_t *stack, count;  ///< room for every cell
+    uint32_t *stack, count; ///< room for every cell
 } cell_flood;
 
 static void reach_cell(cell_flood *f, uint32_t cell)

@@ -11,10 +11,10 @@ uint32_t *nav__stamps(nav_query *query, uint32_t count);
 /// What a flood reached; holds until the query's next stamps.
 typedef struct nav__flooded {
     const nav_mesh *mesh;
-    const uint32_t *reached;  ///< by island, where the filter closes no cell; else by cell
+    const uint32_t *reached; ///< by island, where the filter closes no cell; else by cell
     uint32_t stamp;
     bool by_island;
-    uint32_t *seen;  ///< [cell_count] for the caller's marks: none is set to `stamp`
+    uint32_t *seen; ///< [cell_count] for the caller's marks: none is set to `stamp`
 } nav__flooded;
 
 /// Finds every cell that one can get to from the cells of an anchor, on foot and by rides. Takes no time

@@ -23,12 +23,12 @@ typedef struct slide {
     const nav_mesh *m;
     const nav_filter *filter;
     nav__p2 start, end, u;
-    uint32_t *reached;  ///< by cell
-    uint32_t *queue, count;  ///< cells in the order in which they were reached
+    uint32_t *reached;      ///< by cell
+    uint32_t *queue, count; ///< cells in the order in which they were reached
     bool arrived;
 
-    nav__p2 best;       ///< not relative to the start
-    double best_left;   ///< its y . y - 2 y . u
+    nav__p2 best;     ///< not relative to the start
+    double best_left; ///< its y . y - 2 y . u
     uint32_t best_cell;
     uint32_t best_edge; ///< with on_circle: the wall it lies on
     bool on_circle;     ///< the wall goes on beyond the circle
@@ -43,7 +43,8 @@ static double left_to_go(const slide *s, nav__p2 y)
 /// @return false when there is none
 static bool clip_to_circle(const slide *s, nav__p2 a, nav__p2 d, double *t0, double *t1)
 {
-    double square = nav__dot(d, d), linear = 2 * nav__dot(a, d) - nav__dot(d, s->u), constant = nav__dot(a, nav__sub(a, s->u));
+    double square = nav__dot(d, d), linear = 2 * nav__dot(a, d) - nav__dot(d, s->u),
+           constant = nav__dot(a, nav__sub(a, s->u));
     double discriminant = linear * linear - 4 * square * constant;
     if (!(discriminant >= 0)) {
         return false;
@@ -161,7 +162,11 @@ nav_status nav_query_move(nav_query *query, const nav_mesh *mesh, nav_vec start,
     }
     nav__anchor anchor;
     nav__anchor_make(mesh, &move->start, &snap->filter, &anchor);
-    slide s = {.query = query, .m = mesh, .filter = &snap->filter, .start = anchor.p, .end = cut_end(mesh, end),
+    slide s = {.query = query,
+               .m = mesh,
+               .filter = &snap->filter,
+               .start = anchor.p,
+               .end = cut_end(mesh, end),
                .best_edge = NAV_NONE};
     s.u = nav__sub(s.end, s.start);
     nav__walk_end walked = {.clear = true, .cell = move->start.cell, .point = s.end};

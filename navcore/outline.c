@@ -16,16 +16,16 @@ static const double APART = 0.01, APART_OF_LENGTH = 0.05;
 
 /// Of a face, or what is left of one.
 typedef struct side {
-    uint32_t from, to;  ///< points; from NAV_NONE: the side is gone
+    uint32_t from, to; ///< points; from NAV_NONE: the side is gone
     uint32_t face;
-    uint32_t next;      ///< another that starts at the same point
+    uint32_t next; ///< another that starts at the same point
 } side;
 
 /// A stretch that is no outline, as another side runs along it.
 typedef struct cut {
     uint32_t side;
-    uint32_t from, to;  ///< points that stand at its ends
-    double start, end;  ///< 0 .. 1 along the side
+    uint32_t from, to; ///< points that stand at its ends
+    double start, end; ///< 0 .. 1 along the side
 } cut;
 
 typedef struct outline {
@@ -33,12 +33,12 @@ typedef struct outline {
     const nav_mesh *m;
     side *sides;
     uint32_t count, cap;
-    uint32_t *first;    ///< by point: the first side that starts there
-    uint32_t *place;    ///< by point: the point that stands for it, where several are one place
-    uint32_t *on_path;  ///< by point: where the path being followed came through, NAV_NONE
+    uint32_t *first;   ///< by point: the first side that starts there
+    uint32_t *place;   ///< by point: the point that stands for it, where several are one place
+    uint32_t *on_path; ///< by point: where the path being followed came through, NAV_NONE
     cut *cuts;
     uint32_t cut_count, cut_cap;
-    uint32_t *path;     ///< sides
+    uint32_t *path; ///< sides
     nav_ring *rings;
     uint32_t ring_count, ring_cap;
     nav_vec *points;
@@ -191,8 +191,8 @@ static bool cut_pair(outline *o, uint32_t i, uint32_t k)
         return true;
     }
     double middle = (start + end) / 2;
-    if (!are_joined(o, o->sides[i].face, o->sides[k].face,
-                    (nav__p2){pa.x + middle * along.x, pa.z + middle * along.z}, 2 * apart)) {
+    if (!are_joined(o, o->sides[i].face, o->sides[k].face, (nav__p2){pa.x + middle * along.x, pa.z + middle * along.z},
+                    2 * apart)) {
         return true;
     }
     // Which of a and d comes first, and which of c and b; or they are one place.
@@ -257,7 +257,8 @@ static bool cut_side(outline *o, uint32_t i)
     for (uint32_t k = 0; k < own; k++) {
         for (uint32_t e = m->cells[around[k]].first_edge; e < m->cells[around[k] + 1].first_edge; e++) {
             uint32_t twin = m->edges[e].twin;
-            if (twin != NAV_NONE && count < sizeof around / sizeof *around && !is_known(around, count, m->edge_cell[twin])) {
+            if (twin != NAV_NONE && count < sizeof around / sizeof *around &&
+                !is_known(around, count, m->edge_cell[twin])) {
                 around[count++] = m->edge_cell[twin];
             }
         }

@@ -22,14 +22,14 @@ typedef struct ray {
     const nav_mesh *m;
     const nav_filter *filter;
     bool all_pass;
-    double origin[3], direction[3];  ///< unit
-    double length;                   ///< of the part inside the bounds
-    int kx, ky, kz;                  ///< axes; kz is the one the ray runs along most
+    double origin[3], direction[3]; ///< unit
+    double length;                  ///< of the part inside the bounds
+    int kx, ky, kz;                 ///< axes; kz is the one the ray runs along most
     double shear_x, shear_y, shear_z;
-    uint32_t seen[REMEMBERED];       ///< faces tested, by their last bits: most are listed by several grid cells
+    uint32_t seen[REMEMBERED]; ///< faces tested, by their last bits: most are listed by several grid cells
 
-    double best;                     ///< distance from origin to the nearest hit, or to the end
-    uint32_t face;                   ///< NAV_NONE: no hit
+    double best;   ///< distance from origin to the nearest hit, or to the end
+    uint32_t face; ///< NAV_NONE: no hit
     const float *triangle[3];
 } ray;
 

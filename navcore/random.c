@@ -105,7 +105,8 @@ static nav__p2 place_in_cell(const nav_mesh *m, uint32_t cell, dice *d)
         }
     }
     uint32_t first = m->cells[cell].first_edge;
-    return place_in_triangle(d, nav__edge_from(m, first), nav__edge_from(m, first + k + 1), nav__edge_from(m, first + k + 2));
+    return place_in_triangle(d, nav__edge_from(m, first), nav__edge_from(m, first + k + 1),
+                             nav__edge_from(m, first + k + 2));
 }
 
 static nav_vec on_surface(const nav_mesh *m, uint32_t cell, nav__p2 p)

@@ -199,8 +199,8 @@ static nav_status spread(nav__reachable *r)
     }
 }
 
-nav_status nav_query_reachable(nav_query *query, const nav_mesh *mesh, nav_vec point,
-                               const nav_reach_options *options, nav_reach *reach)
+nav_status nav_query_reachable(nav_query *query, const nav_mesh *mesh, nav_vec point, const nav_reach_options *options,
+                               nav_reach *reach)
 {
     *reach = (nav_reach){.status = NAV_REACH_OFF_MESH, .start.polygon = NAV_NONE};
     if (!isfinite(point.x) || !isfinite(point.y) || !isfinite(point.z) || !(options->max_cost >= 0)) {
@@ -213,15 +213,15 @@ nav_status nav_query_reachable(nav_query *query, const nav_mesh *mesh, nav_vec p
     nav__anchor start;
     nav__anchor_make(mesh, &reach->start, filter, &start);
     nav__reachable r = {.query = query,
-                    .m = mesh,
-                    .filter = filter,
-                    .start = &start,
-                    .max_cost = options->max_cost,
-                    .limit = options->limit,
-                    .open = query->reach_open.data,
-                    .open_cap = (uint32_t)(query->reach_open.bytes / sizeof(nav__reachable_open)),
-                    .found = query->reach_found.data,
-                    .found_cap = (uint32_t)(query->reach_found.bytes / sizeof(nav_reached))};
+                        .m = mesh,
+                        .filter = filter,
+                        .start = &start,
+                        .max_cost = options->max_cost,
+                        .limit = options->limit,
+                        .open = query->reach_open.data,
+                        .open_cap = (uint32_t)(query->reach_open.bytes / sizeof(nav__reachable_open)),
+                        .found = query->reach_found.data,
+                        .found_cap = (uint32_t)(query->reach_found.bytes / sizeof(nav_reached))};
     nav_status status = spread(&r);
     if (status != NAV_OK) {
         return status;

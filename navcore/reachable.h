@@ -22,14 +22,14 @@ typedef struct nav__reachable {
     const nav_filter *filter;
     const nav__anchor *start;
     double max_cost;
-    uint32_t limit;        ///< polygons; 0: no limit
+    uint32_t limit; ///< polygons; 0: no limit
 
-    double *costs;         ///< [polygon_count] the least known, INFINITY: none, SETTLED: found
+    double *costs;             ///< [polygon_count] the least known, INFINITY: none, SETTLED: found
     nav__reachable_open *open; ///< heap
     uint32_t open_count, open_cap;
     nav_reached *found;
     uint32_t found_count, found_cap;
-    bool limited;          ///< the limit left a polygon out
+    bool limited; ///< the limit left a polygon out
     bool out_of_memory;
 } nav__reachable;
 

@@ -17,13 +17,13 @@ typedef struct spread {
     nav__intervals st;
     double unit;
     double max_length;
-    double *enough;  ///< by cell: a length within which all of it is reached
+    double *enough; ///< by cell: a length within which all of it is reached
 } spread;
 
 /// What is seen of a cell: from `root`, g from the start, between two places on the edge passed.
 typedef struct sight {
     nav__p2 root, left, right;
-    double g, entry;  ///< length of the shortest way to the root, to the edge
+    double g, entry; ///< length of the shortest way to the root, to the edge
     uint32_t cell;
 } sight;
 

@@ -19,9 +19,9 @@ typedef struct near_edge {
 
 /// A place on a wall.
 typedef struct wall_place {
-    double distance2;  ///< INFINITY: none
+    double distance2; ///< INFINITY: none
     nav__p2 at;
-    uint32_t edge;     ///< that the place lies on
+    uint32_t edge; ///< that the place lies on
     bool is_corner;
 } wall_place;
 
@@ -31,7 +31,7 @@ typedef struct wall_search {
     const nav_filter *filter;
     bool all_pass;
     nav__p2 p;
-    double limit2;     ///< squared distance beyond which no wall counts
+    double limit2; ///< squared distance beyond which no wall counts
     wall_place best;
     uint32_t *reached; ///< by cell
     near_edge *heap;

@@ -99,8 +99,9 @@ typedef struct mover {
 
 static void wrong(const mover *a, oracle_point from, nav_vec end, const nav_move *got, const char *why, double want)
 {
-    print_error("%s: (%.17g %.17g) on %u to (%.17g %.17g): at (%.15g %.15g) on %u, hit %d: %s %.15g\n", scene_name(&a->s),
-                from.x, from.z, from.polygon, end.x, end.z, got->point.x, got->point.z, got->polygon, got->hit, why, want);
+    print_error("%s: (%.17g %.17g) on %u to (%.17g %.17g): at (%.15g %.15g) on %u, hit %d: %s %.15g\n",
+                scene_name(&a->s), from.x, from.z, from.polygon, end.x, end.z, got->point.x, got->point.z, got->polygon,
+                got->hit, why, want);
     fail();
 }
 
@@ -149,7 +150,8 @@ static nav_move check_step(mover *a, oracle_point from, nav_vec end)
     if (got.hit != (left > 0) && !(got.hit && left <= slack)) {
         wrong(a, from, end, &got, "left to go", left);
     }
-    if (hypot(got.point.x - start.x, got.point.z - start.z) > way + slack && is_in_circle(start, end, got.point, 1e-6)) {
+    if (hypot(got.point.x - start.x, got.point.z - start.z) > way + slack &&
+        is_in_circle(start, end, got.point, 1e-6)) {
         wrong(a, from, end, &got, "further than", way);
     }
     if (is_in_circle(start, end, got.point, -1e-6)) {
@@ -428,8 +430,10 @@ static void memory_and_nonsense(void **state)
         nav_query_destroy(query);
     }
     nav_query *query = nav_query_create(NULL);
-    assert_int_equal(nav_query_move(query, s.nav, (nav_vec){NAN, 0, 0}, (nav_vec){0, 0, 0}, &snap, &got), NAV_BAD_ARGUMENT);
-    assert_int_equal(nav_query_move(query, s.nav, (nav_vec){0, 0, 0}, (nav_vec){0, INFINITY, 0}, &snap, &got), NAV_BAD_ARGUMENT);
+    assert_int_equal(nav_query_move(query, s.nav, (nav_vec){NAN, 0, 0}, (nav_vec){0, 0, 0}, &snap, &got),
+                     NAV_BAD_ARGUMENT);
+    assert_int_equal(nav_query_move(query, s.nav, (nav_vec){0, 0, 0}, (nav_vec){0, INFINITY, 0}, &snap, &got),
+                     NAV_BAD_ARGUMENT);
     assert_int_equal(got.status, NAV_MOVE_START_OFF_MESH);
     nav_query_destroy(query);
     scene_destroy(&s);
@@ -438,10 +442,14 @@ static void memory_and_nonsense(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steps_stay_on_the_surface),     cmocka_unit_test(steps_end_where_brute_force_does),
-        cmocka_unit_test(a_long_walk_keeps_to_its_floor), cmocka_unit_test(sides_are_open_in_part),
-        cmocka_unit_test(floors_are_kept),               cmocka_unit_test(a_pinch_is_no_way),
-        cmocka_unit_test(closed_polygons_are_not_entered), cmocka_unit_test(memory_and_nonsense),
+        cmocka_unit_test(steps_stay_on_the_surface),
+        cmocka_unit_test(steps_end_where_brute_force_does),
+        cmocka_unit_test(a_long_walk_keeps_to_its_floor),
+        cmocka_unit_test(sides_are_open_in_part),
+        cmocka_unit_test(floors_are_kept),
+        cmocka_unit_test(a_pinch_is_no_way),
+        cmocka_unit_test(closed_polygons_are_not_entered),
+        cmocka_unit_test(memory_and_nonsense),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

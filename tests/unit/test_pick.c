@@ -19,7 +19,7 @@
 typedef long double real;
 
 typedef struct brute {
-    real t;           ///< of the nearest hit; INFINITY: none
+    real t; ///< of the nearest hit; INFINITY: none
     uint32_t polygon;
     real normal[3];
 } brute;
@@ -38,8 +38,8 @@ static real dot(const real a[3], const real b[3])
 
 /// Moeller and Trumbore, "Fast, Minimum Storage Ray/Triangle Intersection", 1997. `slack` grows the triangle
 /// by that part of its size.
-static void try_triangle(brute *best, const double *a, const double *b, const double *c, const real o[3], const real d[3],
-                         real slack, uint32_t polygon)
+static void try_triangle(brute *best, const double *a, const double *b, const double *c, const real o[3],
+                         const real d[3], real slack, uint32_t polygon)
 {
     real e1[3], e2[3], s[3], p[3], q[3];
     for (int k = 0; k < 3; k++) {
@@ -73,8 +73,8 @@ static brute brute_pick(const poly_mesh *m, const bool *open, nav_vec origin, co
     brute best = {INFINITY, NAV_NONE, {0, 0, 0}};
     for (uint32_t p = 0; p < m->poly_count; p++) {
         for (uint32_t k = 1; open[p] && k + 1 < poly_mesh_size(m, p); k++) {
-            try_triangle(&best, poly_mesh_corner(m, p, 0), poly_mesh_corner(m, p, k), poly_mesh_corner(m, p, k + 1), o, d,
-                         slack, p);
+            try_triangle(&best, poly_mesh_corner(m, p, 0), poly_mesh_corner(m, p, k), poly_mesh_corner(m, p, k + 1), o,
+                         d, slack, p);
         }
     }
     return best;
@@ -146,7 +146,8 @@ static void check_ray(picker *a, nav_vec origin, nav_vec direction, double most)
         d[k] /= length;
     }
     // What it hits well inside of triangles, and what it may hit within rounding.
-    brute sure = brute_pick(&a->s.mesh, a->open, origin, d, -1e-9L), maybe = brute_pick(&a->s.mesh, a->open, origin, d, 1e-9L);
+    brute sure = brute_pick(&a->s.mesh, a->open, origin, d, -1e-9L),
+          maybe = brute_pick(&a->s.mesh, a->open, origin, d, 1e-9L);
     nav_pick got;
     assert_int_equal(nav_query_pick(a->query, a->s.nav, origin, direction, most, &a->filter, &got), NAV_OK);
     double slack = 1e-7;
@@ -162,13 +163,15 @@ static void check_ray(picker *a, nav_vec origin, nav_vec direction, double most)
         right = right && got.normal.y >= 0 && got.back == (nd > 0);
         if (sure.t == maybe.t && sure.polygon == maybe.polygon && fabs(got.distance - (double)sure.t) < slack) {
             right = right && got.polygon == sure.polygon && fabs(got.normal.x - (double)sure.normal[0]) < 1e-9 &&
-                    fabs(got.normal.y - (double)sure.normal[1]) < 1e-9 && fabs(got.normal.z - (double)sure.normal[2]) < 1e-9;
+                    fabs(got.normal.y - (double)sure.normal[1]) < 1e-9 &&
+                    fabs(got.normal.z - (double)sure.normal[2]) < 1e-9;
         }
     }
     if (!right) {
-        print_error("%s: (%.17g %.17g %.17g) towards (%.17g %.17g %.17g) up to %g: hit %d at %.15g on %u, want %.15Lg or %.15Lg on %u\n",
-                    scene_name(&a->s), origin.x, origin.y, origin.z, direction.x, direction.y, direction.z, most, got.hit,
-                    got.distance, got.polygon, sure.t, maybe.t, maybe.polygon);
+        print_error("%s: (%.17g %.17g %.17g) towards (%.17g %.17g %.17g) up to %g: hit %d at %.15g on %u, want %.15Lg "
+                    "or %.15Lg on %u\n",
+                    scene_name(&a->s), origin.x, origin.y, origin.z, direction.x, direction.y, direction.z, most,
+                    got.hit, got.distance, got.polygon, sure.t, maybe.t, maybe.polygon);
         fail();
     }
     a->cast++;
@@ -228,16 +231,18 @@ static void nothing_slips_through(void **state)
         nav_vec to = {(float)p[0] + t * ((double)(float)q[0] - (double)(float)p[0]),
                       (float)p[1] + t * ((double)(float)q[1] - (double)(float)p[1]),
                       (float)p[2] + t * ((double)(float)q[2] - (double)(float)p[2])};
-        nav_vec from = {to.x + 2 * (rng_unit(&r) - 0.5), rng_chance(&r, 0.5) ? 40 : -40, to.z + 2 * (rng_unit(&r) - 0.5)};
+        nav_vec from = {to.x + 2 * (rng_unit(&r) - 0.5), rng_chance(&r, 0.5) ? 40 : -40,
+                        to.z + 2 * (rng_unit(&r) - 0.5)};
         if (rng_chance(&r, 0.2)) {
             from.x = to.x;
             from.z = to.z;
         }
         nav_pick got;
-        assert_int_equal(nav_query_pick(s.query, s.nav, from, (nav_vec){to.x - from.x, to.y - from.y, to.z - from.z}, 1000,
-                                        &filter, &got),
+        assert_int_equal(nav_query_pick(s.query, s.nav, from, (nav_vec){to.x - from.x, to.y - from.y, to.z - from.z},
+                                        1000, &filter, &got),
                          NAV_OK);
-        double way = sqrt((to.x - from.x) * (to.x - from.x) + (to.y - from.y) * (to.y - from.y) + (to.z - from.z) * (to.z - from.z));
+        double way = sqrt((to.x - from.x) * (to.x - from.x) + (to.y - from.y) * (to.y - from.y) +
+                          (to.z - from.z) * (to.z - from.z));
         assert_true(got.hit && got.distance < way + 1e-5 && got.back == (from.y < 0));
     }
     small_mesh_finish(&s);
@@ -253,7 +258,8 @@ static nav_pick pick(small_mesh *s, nav_vec origin, nav_vec direction, double mo
     return got;
 }
 
-static void expect(small_mesh *s, nav_vec origin, nav_vec direction, double distance, nav_vec at, nav_vec normal, bool back)
+static void expect(small_mesh *s, nav_vec origin, nav_vec direction, double distance, nav_vec at, nav_vec normal,
+                   bool back)
 {
     nav_pick got = pick(s, origin, direction, INFINITY);
     if (!got.hit || fabs(got.distance - distance) > 1e-9 * (1 + distance) || fabs(got.point.x - at.x) > 1e-9 ||
@@ -314,10 +320,13 @@ static void slopes_and_floors(void **state)
     expect(&s, (nav_vec){50, 30, 50}, (nav_vec){0, -1, 0}, 20, (nav_vec){50, 10, 50}, (nav_vec){0, 1, 0}, false);
     expect(&s, (nav_vec){50, 5, 50}, (nav_vec){0, 1, 0}, 5, (nav_vec){50, 10, 50}, (nav_vec){0, 1, 0}, true);
     expect(&s, (nav_vec){50, 5, 50}, (nav_vec){0, -1, 0}, 5, (nav_vec){50, 0, 50}, (nav_vec){0, 1, 0}, false);
-    expect(&s, (nav_vec){102, 9, 70}, (nav_vec){0, -1, 0}, 7.5, (nav_vec){102, 1.5, 70}, (nav_vec){-0.6, 0.8, 0}, false);
+    expect(&s, (nav_vec){102, 9, 70}, (nav_vec){0, -1, 0}, 7.5, (nav_vec){102, 1.5, 70}, (nav_vec){-0.6, 0.8, 0},
+           false);
     // Level, from far away: past the lower floor to the slope, whose front faces that way.
-    expect(&s, (nav_vec){-1000, 1.5, 70}, (nav_vec){1, 0, 0}, 1102, (nav_vec){102, 1.5, 70}, (nav_vec){-0.6, 0.8, 0}, false);
-    expect(&s, (nav_vec){1000, 1.5, 70}, (nav_vec){-1, 0, 0}, 898, (nav_vec){102, 1.5, 70}, (nav_vec){-0.6, 0.8, 0}, true);
+    expect(&s, (nav_vec){-1000, 1.5, 70}, (nav_vec){1, 0, 0}, 1102, (nav_vec){102, 1.5, 70}, (nav_vec){-0.6, 0.8, 0},
+           false);
+    expect(&s, (nav_vec){1000, 1.5, 70}, (nav_vec){-1, 0, 0}, 898, (nav_vec){102, 1.5, 70}, (nav_vec){-0.6, 0.8, 0},
+           true);
     assert_int_equal(pick(&s, (nav_vec){50, 30, 50}, (nav_vec){0, -1, 0}, 99).polygon, 1);
     small_mesh_finish(&s);
 }
@@ -337,7 +346,8 @@ static void detail_is_hit(void **state)
     small_mesh_build(&s);
     expect(&s, (nav_vec){2, 9, 4}, (nav_vec){0, -1, 0}, 7.5, (nav_vec){2, 1.5, 4}, (nav_vec){-0.6, 0.8, 0}, false);
     expect(&s, (nav_vec){-10, 1.5, 4}, (nav_vec){1, 0, 0}, 12, (nav_vec){2, 1.5, 4}, (nav_vec){-0.6, 0.8, 0}, false);
-    expect(&s, (nav_vec){4, 1, 4}, (nav_vec){-1, 0, 0}, 4.0 - 4.0 / 3, (nav_vec){4.0 / 3, 1, 4}, (nav_vec){-0.6, 0.8, 0}, true);
+    expect(&s, (nav_vec){4, 1, 4}, (nav_vec){-1, 0, 0}, 4.0 - 4.0 / 3, (nav_vec){4.0 / 3, 1, 4},
+           (nav_vec){-0.6, 0.8, 0}, true);
     assert_true(pick(&s, (nav_vec){4, 9, 4}, (nav_vec){0, -1, 0}, 99).hit);
     small_mesh_finish(&s);
 }
@@ -390,7 +400,8 @@ static void nonsense_is_refused(void **state)
             nav_vec way = {5 - from.x, -from.y, 5 - from.z};
             nav_status status = nav_query_pick(s.query, s.nav, from, way, INFINITY, &filter, &got);
             assert_true(status == NAV_OK || k == 13);
-            assert_int_equal(nav_query_pick(s.query, s.nav, from, (nav_vec){1e-308, -4e-320, 1}, 1.7e308, &filter, &got), NAV_OK);
+            assert_int_equal(
+                nav_query_pick(s.query, s.nav, from, (nav_vec){1e-308, -4e-320, 1}, 1.7e308, &filter, &got), NAV_OK);
         }
     }
     small_mesh_finish(&s);
@@ -399,9 +410,12 @@ static void nonsense_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rays_agree_with_brute_force), cmocka_unit_test(nothing_slips_through),
-        cmocka_unit_test(a_square_of_four_triangles),  cmocka_unit_test(slopes_and_floors),
-        cmocka_unit_test(detail_is_hit),               cmocka_unit_test(what_is_closed_is_not_there),
+        cmocka_unit_test(rays_agree_with_brute_force),
+        cmocka_unit_test(nothing_slips_through),
+        cmocka_unit_test(a_square_of_four_triangles),
+        cmocka_unit_test(slopes_and_floors),
+        cmocka_unit_test(detail_is_hit),
+        cmocka_unit_test(what_is_closed_is_not_there),
         cmocka_unit_test(nonsense_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

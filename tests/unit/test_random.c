@@ -115,7 +115,8 @@ static void places_are_uniform_inside(void **state)
     small_mesh s;
     small_mesh_start(&s);
     small_mesh_quad(&s, 0, 10, 0, 10, 2);
-    uint32_t corners[3] = {small_mesh_vertex(&s, 20, 0, 0), small_mesh_vertex(&s, 20, 0, 10), small_mesh_vertex(&s, 30, 0, 0)};
+    uint32_t corners[3] = {small_mesh_vertex(&s, 20, 0, 0), small_mesh_vertex(&s, 20, 0, 10),
+                           small_mesh_vertex(&s, 30, 0, 0)};
     small_mesh_polygon(&s, 3, corners);
     small_mesh_build(&s);
     nav_random_options options = nav_random_options_default();
@@ -155,8 +156,8 @@ static double area_in_circle(const double a[2], const double b[2], const double 
 {
     double da = hypot(a[0] - o.x, a[1] - o.z), db = hypot(b[0] - o.x, b[1] - o.z), dc = hypot(c[0] - o.x, c[1] - o.z);
     double area = fabs((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])) / 2;
-    double longest = fmax(hypot(a[0] - b[0], a[1] - b[1]),
-                          fmax(hypot(b[0] - c[0], b[1] - c[1]), hypot(c[0] - a[0], c[1] - a[1])));
+    double longest =
+        fmax(hypot(a[0] - b[0], a[1] - b[1]), fmax(hypot(b[0] - c[0], b[1] - c[1]), hypot(c[0] - a[0], c[1] - a[1])));
     if (da <= o.radius && db <= o.radius && dc <= o.radius) {
         return area;
     }
@@ -169,8 +170,8 @@ static double area_in_circle(const double a[2], const double b[2], const double 
     }
     double ab[2] = {(a[0] + b[0]) / 2, (a[1] + b[1]) / 2}, bc[2] = {(b[0] + c[0]) / 2, (b[1] + c[1]) / 2};
     double ca[2] = {(c[0] + a[0]) / 2, (c[1] + a[1]) / 2};
-    return area_in_circle(a, ab, ca, o) + area_in_circle(ab, b, bc, o) +
-           area_in_circle(ca, bc, c, o) + area_in_circle(ab, bc, ca, o);
+    return area_in_circle(a, ab, ca, o) + area_in_circle(ab, b, bc, o) + area_in_circle(ca, bc, c, o) +
+           area_in_circle(ab, bc, ca, o);
 }
 
 static double polygon_in_circle(const poly_mesh *m, uint32_t polygon, circle o)
@@ -184,8 +185,8 @@ static double polygon_in_circle(const poly_mesh *m, uint32_t polygon, circle o)
     return sum;
 }
 
-static void check_around(nav_query *query, const scene *s, const bool *open, const oracle *o, nav_random_options *options,
-                         oracle_point from)
+static void check_around(nav_query *query, const scene *s, const bool *open, const oracle *o,
+                         nav_random_options *options, oracle_point from)
 {
     enum { COUNT = 2000 };
     const poly_mesh *m = &s->mesh;
@@ -235,7 +236,8 @@ static void check_around(nav_query *query, const scene *s, const bool *open, con
     }
     double off = chi_square(counts, areas, m->poly_count, total);
     if (off > DOUBTFUL) {
-        fail_msg("%s: (%g %g) on %u radius %g: %g standard deviations", scene_name(s), from.x, from.z, from.polygon, c.radius, off);
+        fail_msg("%s: (%g %g) on %u radius %g: %g standard deviations", scene_name(s), from.x, from.z, from.polygon,
+                 c.radius, off);
     }
     free(counts);
     free(areas);

@@ -143,7 +143,8 @@ static void check_costs(asker *a, oracle_point from)
     }
     for (int i = 0; i < 3; i++) {
         uint32_t polygon = rng_below(&a->r, a->s.mesh.poly_count);
-        double told = cost_told(&reach, polygon), want = is_open(a, polygon) ? way_to_polygon(a, point, polygon) : INFINITY;
+        double told = cost_told(&reach, polygon),
+               want = is_open(a, polygon) ? way_to_polygon(a, point, polygon) : INFINITY;
         // Who stands in the polygon need not go to its outline.
         bool inside = poly_mesh_holds(&a->s.mesh, polygon, from.x, from.z, 0) && told == 0;
         if (!inside && !(told == want || (told < want && told > want - 1.1 * INWARD))) {
@@ -241,15 +242,16 @@ static void weighted_costs_are_near_those_of_paths(void **state)
             sum += fmax(over, 0);
             a.asked++;
             if (!(told >= least * length * (1 - 1e-9) && over < 0.15)) {
-                print_error("seed %u: polygon %u: %.15g, path %.15g, length %.15g\n", (unsigned)seed, polygon, told, want, length);
+                print_error("seed %u: polygon %u: %.15g, path %.15g, length %.15g\n", (unsigned)seed, polygon, told,
+                            want, length);
                 fail();
             }
         }
         nav_mesh_destroy(a.s.nav);
         poly_mesh_deinit(&a.s.mesh);
     }
-    print_message("%d polygons, mean %.3f %%, worst %.3f %% above the best of a few paths\n", a.asked, 100 * sum / a.asked,
-                  100 * worst);
+    print_message("%d polygons, mean %.3f %%, worst %.3f %% above the best of a few paths\n", a.asked,
+                  100 * sum / a.asked, 100 * worst);
     assert_true(a.asked > 100 && sum / a.asked < 0.01);
     nav_query_destroy(a.query);
     nav_query_destroy(a.other);
@@ -320,11 +322,13 @@ static void check_rings(asker *a)
     }
     free(in);
     double slack = 1e-6 + 100 * a->s.rounding * (1 + border);
-    if (fabs(reach.area - area) > slack || fabs(ring_area - area) > slack || fabs(ring_border - border) > slack || twice) {
-        print_error("%s: (%.17g %.17g) limit %u most %g: %u polygons, %u rings, area %.12g and round it %.12g, want %.12g; "
-                    "length %.12g, want %.12g%s\n",
-                    scene_name(&a->s), from.x, from.z, options.limit, options.max_cost, reach.polygon_count,
-                    reach.ring_count, reach.area, ring_area, area, ring_border, border, twice ? "; a place twice" : "");
+    if (fabs(reach.area - area) > slack || fabs(ring_area - area) > slack || fabs(ring_border - border) > slack ||
+        twice) {
+        print_error(
+            "%s: (%.17g %.17g) limit %u most %g: %u polygons, %u rings, area %.12g and round it %.12g, want %.12g; "
+            "length %.12g, want %.12g%s\n",
+            scene_name(&a->s), from.x, from.z, options.limit, options.max_cost, reach.polygon_count, reach.ring_count,
+            reach.area, ring_area, area, ring_border, border, twice ? "; a place twice" : "");
         fail();
     }
     a->asked++;
@@ -376,7 +380,8 @@ static void sides_that_meet_in_part_are_no_outline(void **state)
     small_mesh_quad(&s, 20, 22, 3, 9, 0);
     small_mesh_build(&s);
     // Round the four: 192 + ..., the hole between them, and nothing along the joints.
-    check_outline(&s, (nav_vec){1, 0, 1}, 4, 2, 100 + 20 + 60 + 12, 10 + 10 + 2 + 10 + 1 + 2 + 6 + 2 + 3 + 10 + 2 + 10 + 2 * 12);
+    check_outline(&s, (nav_vec){1, 0, 1}, 4, 2, 100 + 20 + 60 + 12,
+                  10 + 10 + 2 + 10 + 1 + 2 + 6 + 2 + 3 + 10 + 2 + 10 + 2 * 12);
     small_mesh_finish(&s);
 }
 
@@ -393,8 +398,9 @@ static void tiles_that_share_no_vertex_are_one(void **state)
             if (z[tile][k] == z[tile][k + 1]) {
                 continue;
             }
-            uint32_t corners[4] = {small_mesh_vertex(&s, x0, y, z[tile][k]), small_mesh_vertex(&s, x0, y, z[tile][k + 1]),
-                                   small_mesh_vertex(&s, x1, y, z[tile][k + 1]), small_mesh_vertex(&s, x1, y, z[tile][k])};
+            uint32_t corners[4] = {
+                small_mesh_vertex(&s, x0, y, z[tile][k]), small_mesh_vertex(&s, x0, y, z[tile][k + 1]),
+                small_mesh_vertex(&s, x1, y, z[tile][k + 1]), small_mesh_vertex(&s, x1, y, z[tile][k])};
             const uint32_t edges[2][4] = {{NAV_EDGE_ANY, NAV_EDGE_ANY, NAV_EDGE_SEAM, NAV_EDGE_ANY},
                                           {NAV_EDGE_SEAM, NAV_EDGE_ANY, NAV_EDGE_ANY, NAV_EDGE_ANY}};
             assert_int_equal(nav_soup_add_polygon(&s.soup, corners, 4, 0, 1, edges[tile]), NAV_OK);
@@ -587,7 +593,8 @@ static void memory_and_interrupts(void **state)
             for (int i = 0; query && i < 10; i++) {
                 nav_vec p = random_point_position(&s.mesh, random_point(&s.mesh, &r));
                 nav_status got = nav_query_reachable(query, s.nav, p, &options, &reach);
-                assert_true(got == NAV_NO_MEMORY || (got == NAV_OK && reach.status == NAV_REACH_FOUND && reach.ring_count > 0));
+                assert_true(got == NAV_NO_MEMORY ||
+                            (got == NAV_OK && reach.status == NAV_REACH_FOUND && reach.ring_count > 0));
             }
             a.refuse_from = 0;
             for (int round = 0; query && round < 2; round++) {

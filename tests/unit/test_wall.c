@@ -89,7 +89,8 @@ static void check_wall(asker *a, oracle_point from)
         double dx = point.x - got.point.x, dz = point.z - got.point.z, d = hypot(dx, dz);
         double leg[4] = {from.x, from.z, got.point.x, got.point.z};
         right = got.status == NAV_WALL_FOUND && fabs(got.distance - want.distance) < 1e-9 &&
-                fabs(d - got.distance) < 1e-9 && fabs(hypot(got.normal.x, got.normal.z) - 1) < 1e-12 && got.normal.y == 0;
+                fabs(d - got.distance) < 1e-9 && fabs(hypot(got.normal.x, got.normal.z) - 1) < 1e-12 &&
+                got.normal.y == 0;
         right = right && (d < 1e-6 || (dx * got.normal.x + dz * got.normal.z) / d > 1 - 1e-6);
         bool seen = false;
         for (uint32_t p = 0; p < a->s.mesh.poly_count && right && !seen; p++) {
@@ -100,7 +101,8 @@ static void check_wall(asker *a, oracle_point from)
         right = right && seen;
     }
     if (!right) {
-        print_error("%s: (%.17g %.17g) on %u up to %g: status %d distance %.15g at (%g %g) normal (%g %g), want %.15g at (%g %g)\n",
+        print_error("%s: (%.17g %.17g) on %u up to %g: status %d distance %.15g at (%g %g) normal (%g %g), want %.15g "
+                    "at (%g %g)\n",
                     scene_name(&a->s), from.x, from.z, from.polygon, most, got.status, got.distance, got.point.x,
                     got.point.z, got.normal.x, got.normal.z, want.distance, want.x, want.z);
         fail();
@@ -155,7 +157,8 @@ static void expect(small_mesh *s, nav_vec point, double distance, nav_vec at, do
     nav_wall wall = ask(s, point, 100);
     assert_int_equal(wall.status, NAV_WALL_FOUND);
     assert_true(fabs(wall.distance - distance) < 1e-12);
-    assert_true(fabs(wall.point.x - at.x) < 1e-12 && fabs(wall.point.y - at.y) < 1e-12 && fabs(wall.point.z - at.z) < 1e-12);
+    assert_true(fabs(wall.point.x - at.x) < 1e-12 && fabs(wall.point.y - at.y) < 1e-12 &&
+                fabs(wall.point.z - at.z) < 1e-12);
     assert_true(fabs(wall.normal.x - nx) < 1e-12 && wall.normal.y == 0 && fabs(wall.normal.z - nz) < 1e-12);
 }
 
@@ -224,7 +227,8 @@ static void a_pinch(void **state)
     expect(&s, (nav_vec){7, 0, 6}, 1, (nav_vec){8, 0, 6}, -1, 0);
     expect(&s, (nav_vec){9, 0, 10}, 1, (nav_vec){8, 0, 10}, 1, 0);
     nav_wall wall = ask(&s, (nav_vec){8, 0, 8}, 1);
-    assert_true(wall.status == NAV_WALL_FOUND && wall.distance == 0 && fabs(hypot(wall.normal.x, wall.normal.z) - 1) < 1e-12);
+    assert_true(wall.status == NAV_WALL_FOUND && wall.distance == 0 &&
+                fabs(hypot(wall.normal.x, wall.normal.z) - 1) < 1e-12);
     small_mesh_finish(&s);
 }
 

@@ -15,7 +15,7 @@ static bool is_coordinate(const cJSON *value)
 static bool fail_coordinate(const api_reader *r, const cJSON *value, const char *pointer)
 {
     return api_place_fail(r->place, pointer, "`%s` must be a finite number that fits 32 bits, not %s", pointer + 1,
-                          api_json_kind(value));
+                          api_json_finite(value) ? "one that large" : api_json_kind(value));
 }
 
 /// @return 0 to 2 for x, y, z; 3 for another name

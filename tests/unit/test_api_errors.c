@@ -79,7 +79,7 @@ static void test_bad_members(void **state)
         {"{}", "/start", "`start` is missing"},
         {"{\"start\":[1,0,1]}", "/end", "`end` is missing"},
         {"{\"start\":[1e999,0,0],\"end\":[1,0,1]}", "/start/0", "too large for a double"},
-        {"{\"start\":[0,1e39,0],\"end\":[1,0,1]}", "/start/1", "32 bits"},
+        {"{\"start\":[0,1e39,0],\"end\":[1,0,1]}", "/start/1", "32 bits, not one that large"},
         {"{\"start\":[null,0,0],\"end\":[1,0,1]}", "/start/0", "null"},
         {"{\"start\":[\"NaN\",0,0],\"end\":[1,0,1]}", "/start/0", "a string"},
         {"{\"start\":[0,0],\"end\":[1,0,1]}", "/start", "3 numbers, not 2"},

@@ -1,6 +1,7 @@
 /// From a request to its handler, and the tasks that handlers leave behind.
 #include "api.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -215,6 +216,27 @@ static bool check_id(api_call *call, const char *id, size_t size, api_problem *p
     return false;
 }
 
+/// Only questions and uploads have parameters; elsewhere one is a mistake that could cost a mesh.
+static bool check_parameters(const api_call *call, api_problem *problem)
+{
+    bool read = call->route->kind || call->request->method == API_PUT ||
+                strncmp(call->route->pattern, "/v1/", strlen("/v1/")) != 0;
+    if (read) {
+        return true;
+    }
+    api_parameters parameters;
+    api_parameters_init(&parameters, call->request->query);
+    problem->code = API_NO_PROBLEM;
+    if (api_parameters_next(&parameters, problem)) {
+        char name[sizeof problem->parameter];
+        snprintf(name, sizeof name, "%s", parameters.name);
+        api_problem_set(problem, API_BAD_REQUEST, "unknown parameter `%s`: this call has none", name);
+        memcpy(problem->parameter, name, sizeof name);
+        api_parameters_deinit(&parameters);
+    }
+    return problem->code == API_NO_PROBLEM;
+}
+
 api_outcome api_begin(api_context *context, const api_request *request, api_response *response, api_task **task)
 {
     *task = NULL;
@@ -239,7 +261,8 @@ api_outcome api_begin(api_context *context, const api_request *request, api_resp
         problem.allow = api_route_allow(route);
         return api_fail(&call, &problem);
     }
-    if (!check_rights(&call, &problem) || !check_id(&call, id, id_size, &problem)) {
+    if (!check_rights(&call, &problem) || !check_id(&call, id, id_size, &problem) ||
+        !check_parameters(&call, &problem)) {
         return api_fail(&call, &problem);
     }
     return handler(&call);

@@ -32,6 +32,12 @@ class Uploads(ServerCase):
         self.assertAlmostEqual(answer["length"], bend_length(8), 6)
 
         self.assertTrue(os.path.exists(self.server.path("new.json")))
+        # A parameter that nobody reads is a mistake, and deletes nothing.
+        a = self.ask("DELETE", "/v1/meshes/new?persist=false")
+        self.assertEqual(self.assert_problem(a, 400, "bad_request").get("parameter"), "persist")
+        self.assertEqual(self.ask("GET", "/v1/meshes/new").status, 200)
+        for method, path in (("GET", ""), ("GET", "/new"), ("GET", "/new/report"), ("GET", "/new/geometry"), ("POST", "/new/reload")):
+            self.assert_problem(self.ask(method, "/v1/meshes%s?foo=1" % path), 400, "bad_request")
         a = self.ask("DELETE", "/v1/meshes/new")
         self.assertEqual((a.status, a.body), (204, b""))
         self.assertFalse(os.path.exists(self.server.path("new.json")))

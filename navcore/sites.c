@@ -40,6 +40,7 @@ uint32_t nav__sites_add(nav__sites *s, nav__site_kind kind, uint32_t place, nav_
                                    .place = place,
                                    .heap = NAV_NONE,
                                    .kind = kind,
+                                   .sector = NAV_NONE,
                                    .seen_root = NAV_NONE};
     return s->count++;
 }
@@ -120,40 +121,60 @@ static nav_vec vertex_at(const nav_mesh *m, uint32_t v)
     return (nav_vec){(double)m->vertex_xz[2 * v], (double)m->vertex_y[v], (double)m->vertex_xz[2 * v + 1]};
 }
 
-/// Can a cheapest path turn at this vertex? Not where the free angle is at most straight, or goes all the
-/// way round, and all of it costs the same.
-static bool may_turn(const nav__sites *s, uint32_t edge)
+/// The next half-edge anticlockwise round the vertex that a half-edge starts at, NAV_NONE behind a wall or
+/// a closed cell.
+static uint32_t next_in_sector(const nav__sites *s, uint32_t edge)
 {
-    const nav_mesh *m = s->mesh;
-    uint32_t v = m->edges[edge].vertex;
-    if (v & NAV__CORNER) {
-        return true;
-    }
-    uint32_t first = m->vertex_edge[v], e = first;
-    double cost = nav__cell_cost(m, s->filter, m->edge_cell[e]);
-    do {
-        uint32_t cell = m->edge_cell[e];
-        if (!nav__sites_pass(s, cell) || nav__cell_cost(m, s->filter, cell) != cost) {
-            return true;
-        }
-        e = m->edges[nav__edge_prev(m, e)].twin;
-    } while (e != NAV_NONE && e != first);
-    return false;
+    uint32_t e = s->mesh->edges[nav__edge_prev(s->mesh, edge)].twin;
+    return e != NAV_NONE && nav__sites_pass(s, s->mesh->edge_cell[e]) ? e : NAV_NONE;
 }
 
-static void add_vertex(nav__sites *s, uint32_t edge)
+/// Where the sector of open cells that a half-edge lies in begins: its most clockwise half-edge at the
+/// vertex, or the vertex's own when all is open.
+static uint32_t sector_begin(const nav__sites *s, uint32_t edge)
 {
-    uint32_t v = s->mesh->edges[edge].vertex & NAV__VERTEX;
-    nav__site_slot *slot = &s->vertices[v];
-    if (slot->stamp != s->stamp) {
-        *slot = (nav__site_slot){s->stamp, s->count, may_turn(s, edge)};
-        if (slot->count && nav__sites_add(s, NAV__SITE_VERTEX, v, vertex_at(s->mesh, v)) == NAV_NONE) {
-            return;
+    const nav_mesh *m = s->mesh;
+    uint32_t own = m->vertex_edge[m->edges[edge].vertex & NAV__VERTEX], e = edge;
+    while (!s->all_pass) {
+        uint32_t twin = m->edges[e].twin;
+        if (twin == NAV_NONE || !nav__sites_pass(s, m->edge_cell[twin])) {
+            return e;
+        }
+        e = nav__edge_next(m, twin);
+        if (e == edge) {
+            break;
         }
     }
-    if (slot->count) {
-        list_site(s, slot->first);
+    return own;
+}
+
+uint32_t nav__sites_round(const nav__sites *s, const nav__site *site, uint32_t *cells, uint32_t cap)
+{
+    uint32_t e = site->sector, count = 0;
+    do {
+        cells[count++] = s->mesh->edge_cell[e];
+        e = next_in_sector(s, e);
+    } while (e != NAV_NONE && e != site->sector && count < cap);
+    return count;
+}
+
+/// Vertices where no path turns get a site too: a path along a wall runs through them, and no other site of
+/// the edges there lies on it.
+static void add_vertex(nav__sites *s, uint32_t edge)
+{
+    const nav_mesh *m = s->mesh;
+    uint32_t v = m->edges[edge].vertex & NAV__VERTEX, sector = sector_begin(s, edge);
+    // A sector that begins at a closed cell has no slot but that of its first edge, which carries no sites.
+    nav__site_slot *slot = sector == m->vertex_edge[v] ? &s->vertices[v] : &s->edges[sector];
+    if (slot->stamp != s->stamp) {
+        uint32_t site = nav__sites_add(s, NAV__SITE_VERTEX, v, vertex_at(m, v));
+        if (site == NAV_NONE) {
+            return;
+        }
+        s->all[site].sector = sector;
+        *slot = (nav__site_slot){s->stamp, site, 1};
     }
+    list_site(s, slot->first);
 }
 
 /// Twice the area.
@@ -181,7 +202,7 @@ static uint32_t site_count(const nav__sites *s, uint32_t cell, uint32_t other, n
     area = area2 < area ? area2 : area;
     nav__p2 d = nav__sub(b, a);
     double slim = nav__dot(d, d) / area;
-    double n = alike ? 3 + 0.5 * slim : 2 + 2 * slim, most = alike ? MOST_ALIKE : MOST_DIFFERING;
+    double n = alike ? 2 + slim : 2 + 2 * slim, most = alike ? MOST_ALIKE : MOST_DIFFERING;
     return (uint32_t)(n < most ? n : most);
 }
 

@@ -14,7 +14,7 @@
 typedef enum nav__site_kind {
     NAV__SITE_START,
     NAV__SITE_GOAL,
-    NAV__SITE_VERTEX, ///< place: the vertex
+    NAV__SITE_VERTEX, ///< place: the vertex; one for each sector that closed cells leave of it
     NAV__SITE_EDGE,   ///< place: the lower of the two half-edges
     NAV__SITE_BOARD,  ///< where a ride begins; place: the ride
     NAV__SITE_LAND    ///< where it ends; place: the ride
@@ -35,6 +35,7 @@ typedef struct nav__site {
     uint32_t place;
     uint32_t heap;   ///< index in the open list; NAV_NONE: not in it; NAV__SITE_CLOSED: expanded
     nav__site_kind kind;
+    uint32_t sector; ///< of a vertex: the half-edge that its sector begins with
     uint32_t seen_root, seen_left, seen_right; ///< of an edge's first site: for which root and bounds the edge was passed last
 } nav__site;
 
@@ -75,6 +76,9 @@ uint32_t nav__sites_add(nav__sites *sites, nav__site_kind kind, uint32_t place, 
 /// cells, the begin of an open ride among those of its cell. Sites move when others are made; numbers stay.
 /// @return where in sites->lists they begin, `count` of them; `count` is 0 when out of memory
 uint32_t nav__sites_of_cell(nav__sites *sites, uint32_t cell, uint32_t *count);
+
+/// The cells of a vertex site's sector, anticlockwise, at most `cap`. @return how many
+uint32_t nav__sites_round(const nav__sites *sites, const nav__site *site, uint32_t *cells, uint32_t cap);
 
 static inline double nav__cell_cost(const nav_mesh *m, const nav_filter *f, uint32_t cell)
 {

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+enum { MOST_ROUND = 256 /**< cells round a vertex */ };
+
 typedef struct open_entry {
     double key;  ///< f, and among equals the one nearer to the goal first
     uint32_t site;
@@ -246,17 +248,14 @@ static void leave_edge(search_state *st, uint32_t from)
 
 static void leave_vertex(search_state *st, uint32_t from)
 {
-    const nav_mesh *m = st->m;
-    uint32_t came_through = st->sites.all[from].cell;
-    uint32_t first = m->vertex_edge[st->sites.all[from].place], e = first;
+    uint32_t cells[MOST_ROUND], came_through = st->sites.all[from].cell;
+    uint32_t count = nav__sites_round(&st->sites, &st->sites.all[from], cells, MOST_ROUND);
     cone none = {.open = false};
-    do {
-        uint32_t cell = m->edge_cell[e];
-        if (cell != came_through && nav__sites_pass(&st->sites, cell)) {
-            cross_cell(st, from, cell, &none, NAV_NONE);
+    for (uint32_t i = 0; i < count; i++) {
+        if (cells[i] != came_through) {
+            cross_cell(st, from, cells[i], &none, NAV_NONE);
         }
-        e = m->edges[nav__edge_prev(m, e)].twin;
-    } while (e != NAV_NONE && e != first);
+    }
 }
 
 static void ride(search_state *st, uint32_t from)

@@ -5,6 +5,8 @@
 /// Sites within one edge, between cells of one cost and of two.
 enum { MOST_ALIKE = 7, MOST_DIFFERING = 15 };
 
+enum { MOST_RIDE_FEET = 8 };
+
 /// How near an end of the path gets a site of its own on an edge, in distances between sites.
 static const double FOOT_REACH = 2;
 
@@ -224,6 +226,18 @@ static bool add_foot(nav__sites *s, uint32_t place, nav_vec a, nav_vec b, uint32
     return !near || !(t > 0 && t < 1) || add_on_edge(s, place, a, b, t);
 }
 
+/// The same for the begins of a cell's rides.
+static bool add_ride_feet(nav__sites *s, uint32_t cell, uint32_t place, nav_vec a, nav_vec b, uint32_t count)
+{
+    const nav__ride *rides;
+    uint32_t ride_count = s->mesh->cells[cell].link_end ? nav__rides_from(s->mesh, cell, &rides) : 0;
+    bool added = true;
+    for (uint32_t i = 0; i < ride_count && i < MOST_RIDE_FEET && added; i++) {
+        added = add_foot(s, place, a, b, count, (nav__p2){(double)rides[i].from[0], (double)rides[i].from[2]});
+    }
+    return added;
+}
+
 static void add_edge(nav__sites *s, uint32_t cell, uint32_t edge)
 {
     const nav_mesh *m = s->mesh;
@@ -242,7 +256,8 @@ static void add_edge(nav__sites *s, uint32_t cell, uint32_t edge)
         for (uint32_t i = 1; i <= n && added; i++) {
             added = add_on_edge(s, place, a, b, i / (n + 1.0));
         }
-        added = added && add_foot(s, place, a, b, n, s->start->p) && add_foot(s, place, a, b, n, s->goal->p);
+        added = added && add_foot(s, place, a, b, n, s->start->p) && add_foot(s, place, a, b, n, s->goal->p) &&
+                add_ride_feet(s, cell, place, a, b, n) && add_ride_feet(s, m->edge_cell[twin], place, a, b, n);
         if (!added) {
             return;
         }

@@ -216,12 +216,13 @@ static bool check_id(api_call *call, const char *id, size_t size, api_problem *p
     return false;
 }
 
-/// Only questions and uploads have parameters; elsewhere one is a mistake that could cost a mesh.
+/// Only questions and uploads have parameters, and look at them themselves; elsewhere one is a mistake that
+/// could cost a mesh.
 static bool check_parameters(const api_call *call, api_problem *problem)
 {
-    bool read = call->route->kind || call->request->method == API_PUT ||
-                strncmp(call->route->pattern, "/v1/", strlen("/v1/")) != 0;
-    if (read) {
+    const api_route *route = call->route;
+    if (route->kind || route->post == api_batch_begin || call->request->method == API_PUT ||
+        strncmp(route->pattern, "/v1/", strlen("/v1/")) != 0) {
         return true;
     }
     api_parameters parameters;

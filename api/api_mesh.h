@@ -9,6 +9,7 @@
 #include "api_problem.h"
 
 #define API_NAME_MAX 64
+#define API_COST_MAX 1e9 ///< of an area: what larger ones add up to would leave the range of a double
 
 typedef struct api_area {
     char name[API_NAME_MAX + 1]; ///< empty: this number has no name

@@ -112,9 +112,9 @@ static bool read_costs(const filter_reader *r, const cJSON *value)
         if (area < 0) {
             return fail_name(r, base, child->string, "this mesh has no area named", &near);
         }
-        if (!api_json_finite(child) || !(child->valuedouble > 0)) {
-            return api_place_fail(r->place, pointer, "the cost of area `%.64s` must be a finite number above 0",
-                                  child->string);
+        if (!api_json_finite(child) || !(child->valuedouble > 0) || child->valuedouble > API_COST_MAX) {
+            return api_place_fail(r->place, pointer, "the cost of area `%.64s` must be a number above 0, at most %g",
+                                  child->string, API_COST_MAX);
         }
         if (area == 256) {
             continue;

@@ -144,8 +144,8 @@ static bool read_area(api_settings *s, const cJSON *value, const char *pointer, 
                 return api_place_fail(place, at, "must be a whole number from 0 to 255");
             }
         } else if (strcmp(m->string, "cost") == 0) {
-            if (!api_json_finite(m) || m->valuedouble <= 0) {
-                return api_place_fail(place, at, "must be a number above 0");
+            if (!api_json_finite(m) || m->valuedouble <= 0 || m->valuedouble > API_COST_MAX) {
+                return api_place_fail(place, at, "must be a number above 0, at most %g", API_COST_MAX);
             }
             cost = m->valuedouble;
         } else {

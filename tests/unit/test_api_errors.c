@@ -134,6 +134,7 @@ static void test_bad_members(void **state)
         {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"exclude\":1,\"exclude\":1}}", "/filter/exclude", "twice"},
         {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"costs\":[]}}", "/filter/costs", "an array"},
         {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"costs\":{\"1\":0}}}", "/filter/costs/1", "above 0"},
+        {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"costs\":{\"1\":1e308}}}", "/filter/costs/1", "at most"},
         {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"costs\":{\"1\":2,\"1\":2}}}", "/filter/costs/1", "twice"},
         {"{\"start\":[1,0,1],\"end\":[2,0,2],\"filter\":{\"costs\":{\"no such area\":2}}}",
          "/filter/costs/no such area", "no area named `no such area`"},

@@ -82,9 +82,7 @@ static uint32_t pop_site(search_state *st)
         }
         uint32_t end = first + 4 < n ? first + 4 : n;
         for (uint32_t k = first + 1; k < end; k++) {
-            if (st->heap[k].key < st->heap[best].key) {
-                best = k;
-            }
+            best = st->heap[k].key < st->heap[best].key ? k : best;
         }
         if (st->heap[best].key >= last.key) {
             break;
@@ -103,7 +101,6 @@ static uint32_t pop_site(search_state *st)
 
 /// What a root sees through the edges that a path has passed.
 typedef struct cone {
-    bool open;      ///< there is one
     uint32_t root;
     nav_vec from;   ///< the root
     double g;
@@ -132,7 +129,7 @@ static cone cone_through(const search_state *st, const nav__site *site, uint32_t
 {
     const nav_mesh *m = st->m;
     const nav__site *root = &st->sites.all[site->root];
-    cone c = {.open = true, .root = site->root, .from = root->at, .g = root->g, .apex = ground(root->at)};
+    cone c = {.root = site->root, .from = root->at, .g = root->g, .apex = ground(root->at)};
     c.right_vertex = m->edges[out].vertex & NAV__VERTEX;
     c.left_vertex = m->edges[nav__edge_next(m, out)].vertex & NAV__VERTEX;
     c.right = vertex_ground(m, c.right_vertex);
@@ -157,6 +154,7 @@ static inline bool sees(const cone *c, nav__p2 p)
 }
 
 /// Offers every site of a cell a leg from site `from` through it, or from the root that sees it.
+/// @param c     what the root of `from` sees beyond; NULL: nothing
 /// @param skip  an edge whose sites have nothing to gain; NAV_NONE: none is skipped
 static void cross_cell(search_state *st, uint32_t from, uint32_t cell, const cone *c, uint32_t skip)
 {
@@ -175,7 +173,7 @@ static void cross_cell(search_state *st, uint32_t from, uint32_t cell, const con
         if (site - skip_first < skip_count || q->heap == NAV__SITE_CLOSED) {
             continue;
         }
-        bool straight = c->open && sees(c, ground(q->at));
+        bool straight = c && sees(c, ground(q->at));
         double g = straight ? c->g + rate * nav__dist3(c->from, q->at) : p->g + rate * nav__dist3(p->at, q->at);
         if (g >= q->g || g + q->h >= goal->g) {
             continue;
@@ -234,26 +232,25 @@ static void leave_edge(search_state *st, uint32_t from)
     if (is_blind_alley(st, p.cell, into)) {
         return;
     }
-    cone c = {.open = false};
     double before = nav__cell_cost(m, st->w->filter, p.cell), beyond = nav__cell_cost(m, st->w->filter, into);
-    if (before == beyond) {
-        c = cone_through(st, &p, out);
-        if (was_seen_through(st, p.place, &c)) {
-            return;
-        }
+    if (before != beyond) {
+        // Along the edge itself the cell left has offered as much, unless the one entered costs less.
+        cross_cell(st, from, into, NULL, beyond < before ? NAV_NONE : p.place);
+        return;
     }
-    // Along the edge itself the cell left has offered as much, unless the one entered costs less.
-    cross_cell(st, from, into, &c, beyond < before ? NAV_NONE : p.place);
+    cone c = cone_through(st, &p, out);
+    if (!was_seen_through(st, p.place, &c)) {
+        cross_cell(st, from, into, &c, p.place);
+    }
 }
 
 static void leave_vertex(search_state *st, uint32_t from)
 {
     uint32_t cells[MOST_ROUND], came_through = st->sites.all[from].cell;
     uint32_t count = nav__sites_round(&st->sites, &st->sites.all[from], cells, MOST_ROUND);
-    cone none = {.open = false};
     for (uint32_t i = 0; i < count; i++) {
         if (cells[i] != came_through) {
-            cross_cell(st, from, cells[i], &none, NAV_NONE);
+            cross_cell(st, from, cells[i], NULL, NAV_NONE);
         }
     }
 }
@@ -273,11 +270,10 @@ static void ride(search_state *st, uint32_t from)
 
 static void expand(search_state *st, uint32_t from)
 {
-    cone none = {.open = false};
     switch (st->sites.all[from].kind) {
     case NAV__SITE_START:
         for (uint32_t i = 0; i < st->w->start->count; i++) {
-            cross_cell(st, from, st->w->start->cells[i], &none, NAV_NONE);
+            cross_cell(st, from, st->w->start->cells[i], NULL, NAV_NONE);
         }
         break;
     case NAV__SITE_EDGE:
@@ -290,7 +286,7 @@ static void expand(search_state *st, uint32_t from)
         ride(st, from);
         break;
     case NAV__SITE_LAND:
-        cross_cell(st, from, st->m->rides[st->sites.all[from].place].to_cell, &none, NAV_NONE);
+        cross_cell(st, from, st->m->rides[st->sites.all[from].place].to_cell, NULL, NAV_NONE);
         break;
     case NAV__SITE_GOAL:
         break;

@@ -14,8 +14,7 @@ static bool is_cheap(const nav_mesh *m, const nav__ride *ride, const nav_filter 
         return false;
     }
     *cost = nav__ride_cost(m, ride, filter);
-    return *cost < least_cost * nav__dist3(position(ride->from), position(ride->to)) &&
-           nav__ride_open(m, ride, filter);
+    return *cost < least_cost * nav__dist3(position(ride->from), position(ride->to)) && nav__ride_open(m, ride, filter);
 }
 
 /// Lowers what is left after each ride by what the others offer until nothing changes (Bellman and Ford;

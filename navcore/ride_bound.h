@@ -22,8 +22,8 @@ typedef struct nav__ride_bound {
     uint32_t count;    ///< of rides that cost less than least_cost times the straight way between their ends
     nav_vec from[NAV__BOUND_RIDES];
     double rest[NAV__BOUND_RIDES]; ///< at least what it costs from there on, the ride included
-    bool crowded;      ///< there are too many to tell one by one
-    double least_rest; ///< crowded: at least what it costs from any cheap ride's begin on
+    bool crowded;                  ///< there are too many to tell one by one
+    double least_rest;             ///< crowded: at least what it costs from any cheap ride's begin on
 } nav__ride_bound;
 
 void nav__ride_bound_init(nav__ride_bound *bound, const nav_mesh *m, const nav_filter *filter, nav_vec goal,

@@ -49,8 +49,7 @@ uint32_t nav__sites_add(nav__sites *s, nav__site_kind kind, uint32_t place, nav_
 
 static void list_site(nav__sites *s, uint32_t site)
 {
-    if (s->list_count == s->list_cap &&
-        !grow(s, &s->query->site_lists, &s->lists, &s->list_cap, sizeof *s->lists)) {
+    if (s->list_count == s->list_cap && !grow(s, &s->query->site_lists, &s->lists, &s->list_cap, sizeof *s->lists)) {
         return;
     }
     s->lists[s->list_count++] = site;
@@ -123,9 +122,7 @@ static nav_vec vertex_at(const nav_mesh *m, uint32_t v)
     return (nav_vec){(double)m->vertex_xz[2 * v], (double)m->vertex_y[v], (double)m->vertex_xz[2 * v + 1]};
 }
 
-/// The next half-edge anticlockwise round the vertex that a half-edge starts at, NAV_NONE behind a wall or
-/// a closed cell.
-static uint32_t next_in_sector(const nav__sites *s, uint32_t edge)
+uint32_t nav__sector_next(const nav__sites *s, uint32_t edge)
 {
     uint32_t e = s->mesh->edges[nav__edge_prev(s->mesh, edge)].twin;
     return e != NAV_NONE && nav__sites_pass(s, s->mesh->edge_cell[e]) ? e : NAV_NONE;
@@ -155,7 +152,7 @@ uint32_t nav__sites_round(const nav__sites *s, const nav__site *site, uint32_t *
     uint32_t e = site->sector, count = 0;
     do {
         cells[count++] = s->mesh->edge_cell[e];
-        e = next_in_sector(s, e);
+        e = nav__sector_next(s, e);
     } while (e != NAV_NONE && e != site->sector && count < cap);
     return count;
 }

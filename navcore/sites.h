@@ -23,9 +23,9 @@ typedef enum nav__site_kind {
 #define NAV__SITE_CLOSED (NAV_NONE - 1) ///< in nav__site.heap
 
 typedef struct nav__site {
-    nav_vec at;  ///< relative to the origin
-    double g;    ///< least cost known from the start; INFINITY: not reached
-    double h;    ///< never more than what it costs from here to the goal
+    nav_vec at;      ///< relative to the origin
+    double g;        ///< least cost known from the start; INFINITY: not reached
+    double h;        ///< never more than what it costs from here to the goal
     uint32_t parent; ///< site that the last leg comes from
     uint32_t cell;   ///< that the last leg crosses; NAV_NONE: it is a ride
     /// The site that this one is seen from in a straight line through cells of one cost, all of them left
@@ -33,10 +33,10 @@ typedef struct nav__site {
     uint32_t root;
     uint32_t left, right; ///< vertices that bound what root sees through those edges; NAV_NONE: nothing does
     uint32_t place;
-    uint32_t heap;   ///< index in the open list; NAV_NONE: not in it; NAV__SITE_CLOSED: expanded
+    uint32_t heap; ///< index in the open list; NAV_NONE: not in it; NAV__SITE_CLOSED: expanded
     nav__site_kind kind;
-    uint32_t sector; ///< of a vertex: the half-edge that its sector begins with
-    uint32_t seen_root, seen_left, seen_right; ///< of an edge's first site: for which root and bounds the edge was passed last
+    uint32_t sector;                           ///< of a vertex: the half-edge that its sector begins with
+    uint32_t seen_root, seen_left, seen_right; ///< of an edge's first site: what the edge was passed for last
 } nav__site;
 
 /// Where the sites of a cell (in `lists`), edge or vertex (in `all`) begin.
@@ -76,6 +76,10 @@ uint32_t nav__sites_add(nav__sites *sites, nav__site_kind kind, uint32_t place, 
 /// cells, the begin of an open ride among those of its cell. Sites move when others are made; numbers stay.
 /// @return where in sites->lists they begin, `count` of them; `count` is 0 when out of memory
 uint32_t nav__sites_of_cell(nav__sites *sites, uint32_t cell, uint32_t *count);
+
+/// The next half-edge anticlockwise round the vertex that a half-edge starts at; NAV_NONE behind a wall or a
+/// closed cell. From nav__site.sector on that leads through the sector, or round to it again.
+uint32_t nav__sector_next(const nav__sites *sites, uint32_t edge);
 
 /// The cells of a vertex site's sector, anticlockwise, at most `cap`. @return how many
 uint32_t nav__sites_round(const nav__sites *sites, const nav__site *site, uint32_t *cells, uint32_t cap);

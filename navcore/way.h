@@ -10,13 +10,13 @@
 /// Where both legs cost the same a sliding point is a *passing* point: the answer will not tell it, so
 /// its height is not the edge's but that of the straight line between its neighbours.
 typedef struct nav__way_point {
-    nav_vec at;       ///< relative to the origin
-    uint32_t cell;    ///< crossed by the leg to it; NAV_NONE at the start and on rides
-    uint32_t ride;    ///< ridden by the leg to it; NAV_NONE: it walks
-    uint32_t vertex;  ///< NAV_NONE: not at one
-    uint32_t edge;    ///< half-edge it slides on; NAV_NONE: it does not
-    double t;         ///< 0 .. 1 along the half-edge
-    bool tried;       ///< leading the way round this vertex did not help, and nothing beside it moved since
+    nav_vec at;      ///< relative to the origin
+    uint32_t cell;   ///< crossed by the leg to it; NAV_NONE at the start and on rides
+    uint32_t ride;   ///< ridden by the leg to it; NAV_NONE: it walks
+    uint32_t vertex; ///< NAV_NONE: not at one
+    uint32_t edge;   ///< half-edge it slides on; NAV_NONE: it does not
+    double t;        ///< 0 .. 1 along the half-edge
+    bool tried;      ///< leading the way round this vertex did not help, and nothing beside it moved since
 } nav__way_point;
 
 /// Points live in query->way.

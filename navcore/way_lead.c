@@ -25,7 +25,7 @@ static uint32_t lead_round(const nav__way *way, const nav__way_point *corner, bo
     bool one_rate = nav__leg_rate(way, corner + 1) == rate;
     points[n++] = corner[-1];
     while (cell != last) {
-        uint32_t spoke = anticlockwise ? m->edges[nav__edge_prev(m, e)].twin : e;  // starts at the vertex
+        uint32_t spoke = anticlockwise ? m->edges[nav__edge_prev(m, e)].twin : e; // starts at the vertex
         if (spoke == NAV_NONE || m->edges[spoke].twin == NAV_NONE || n == MOST_SPOKES) {
             return 0;
         }

@@ -6,10 +6,17 @@
 /// fails, which is where two points meet.
 #include "way.h"
 
-static const double SAME_PLACE = 1e-12;  ///< along an edge, parts of it
-static const double RETRY_GAIN = 1e-9;   ///< part of the cost that moves a point far enough to look at its neighbours again
+static const double SAME_PLACE = 1e-12; ///< along an edge, parts of it
+static const double RETRY_GAIN = 1e-9;  ///< part of the cost; a point that saves it has its neighbours looked at again
 
-enum { SWEEPS_BEFORE = 2, MOST_SWEEPS = 40, MOST_STEPS = 12, MOST_HALVINGS = 5, MOST_PLACE_STEPS = 24, FEW_SWEEPS = 24 };
+enum {
+    SWEEPS_BEFORE = 2, ///< before Newton's method
+    MOST_STEPS = 12,   ///< of Newton's method
+    MOST_HALVINGS = 5, ///< of one such step
+    MOST_SWEEPS = 40,  ///< after Newton's method
+    FEW_SWEEPS = 24,   ///< over points that are not in the way yet
+    MOST_PLACE_STEPS = 24
+};
 
 // ---- one point -------------------------------------------------------------------------------------
 
@@ -18,7 +25,7 @@ static bool is_passing(const nav__way *way, const nav__way_point *p)
     return p->edge != NAV_NONE && nav__leg_rate(way, p) == nav__leg_rate(way, p + 1);
 }
 
-/// Where an edge meets the line from a to b on the ground, as a part of the edge. NAN when they are parallel.
+/// Where an edge meets the line from a to b on the ground, as a part of the edge; NAN when they are parallel.
 static double meet_line(const nav_mesh *m, uint32_t edge, nav_vec a, nav_vec b)
 {
     nav_vec d = nav__minus(b, a);
@@ -34,7 +41,8 @@ static void place(const nav_mesh *m, nav__way_point *p, double t, bool passing, 
     p->at = nav__between(nav__edge_begin(m, p->edge), nav__edge_end(m, p->edge), t);
     if (passing && t > 0 && t < 1) {
         nav_vec from_a = nav__minus(p->at, a), to_b = nav__minus(b, p->at);
-        double before = sqrt(from_a.x * from_a.x + from_a.z * from_a.z), after = sqrt(to_b.x * to_b.x + to_b.z * to_b.z);
+        double before = sqrt(from_a.x * from_a.x + from_a.z * from_a.z),
+               after = sqrt(to_b.x * to_b.x + to_b.z * to_b.z);
         p->at.y = before + after > 0 ? a.y + (b.y - a.y) * before / (before + after) : a.y;
     }
 }
@@ -42,7 +50,7 @@ static void place(const nav_mesh *m, nav__way_point *p, double t, bool passing, 
 /// One leg's cost as its end moves along an edge: rate * |origin + t * along - other end|.
 typedef struct reach {
     double rate;
-    double aa, ab, bb;  ///< squared length is aa t^2 + 2 ab t + bb
+    double aa, ab, bb; ///< squared length is aa t^2 + 2 ab t + bb
 } reach;
 
 static reach make_reach(double rate, nav_vec origin, nav_vec along, nav_vec other)
@@ -171,8 +179,9 @@ void nav__way_straighten(nav__way *way)
         bool clear = last > first + 1;
         double reached = 0;
         for (uint32_t i = first + 1; i < last && clear; i++) {
-            double t = meet_line(way->mesh, points[i].edge, a, b), before = reached;
-            nav_vec at = nav__between(nav__edge_begin(way->mesh, points[i].edge), nav__edge_end(way->mesh, points[i].edge), t);
+            uint32_t edge = points[i].edge;
+            double t = meet_line(way->mesh, edge, a, b), before = reached;
+            nav_vec at = nav__between(nav__edge_begin(way->mesh, edge), nav__edge_end(way->mesh, edge), t);
             reached = (at.x - a.x) * (b.x - a.x) + (at.z - a.z) * (b.z - a.z);
             clear = t >= 0 && t <= 1 && reached >= before;
         }
@@ -186,9 +195,9 @@ void nav__way_straighten(nav__way *way)
 
 /// A row of the tridiagonal system, then of its solution.
 typedef struct row {
-    double diagonal, after;  ///< second derivatives: by this place twice, by it and the next one
-    double step;             ///< the right side, then the step to take
-    double old;              ///< the place before
+    double diagonal, after; ///< second derivatives: by this place twice, by it and the next one
+    double step;            ///< the right side, then the step to take
+    double old;             ///< the place before
 } row;
 
 /// First and second derivatives of the legs between `count` sliding points and their two fixed neighbours.

@@ -6,12 +6,8 @@
 
 #include "way.h"
 
-#include <string.h>
-
-enum { MOST_ROUND = 256 /**< cells round a vertex */ };
-
 typedef struct open_entry {
-    double key;  ///< f, and among equals the one nearer to the goal first
+    double key; ///< f, and among equals the one nearer to the goal first
     uint32_t site;
 } open_entry;
 
@@ -102,7 +98,7 @@ static uint32_t pop_site(search_state *st)
 /// What a root sees through the edges that a path has passed.
 typedef struct cone {
     uint32_t root;
-    nav_vec from;   ///< the root
+    nav_vec from; ///< the root
     double g;
     nav__p2 apex, left, right;
     uint32_t left_vertex, right_vertex;
@@ -197,7 +193,7 @@ static bool is_blind_alley(const search_state *st, uint32_t from, uint32_t into)
     }
     uint32_t here = st->m->cells[from].tree_first;
     if (here >= c->tree_first && here <= c->tree_last) {
-        return false;  // on the way out
+        return false; // on the way out
     }
     const nav__anchor *goal = st->w->goal;
     for (uint32_t i = 0; i < goal->count; i++) {
@@ -246,13 +242,14 @@ static void leave_edge(search_state *st, uint32_t from)
 
 static void leave_vertex(search_state *st, uint32_t from)
 {
-    uint32_t cells[MOST_ROUND], came_through = st->sites.all[from].cell;
-    uint32_t count = nav__sites_round(&st->sites, &st->sites.all[from], cells, MOST_ROUND);
-    for (uint32_t i = 0; i < count; i++) {
-        if (cells[i] != came_through) {
-            cross_cell(st, from, cells[i], NULL, NAV_NONE);
+    uint32_t came_through = st->sites.all[from].cell, first = st->sites.all[from].sector, e = first;
+    do {
+        uint32_t cell = st->m->edge_cell[e];
+        if (cell != came_through) {
+            cross_cell(st, from, cell, NULL, NAV_NONE);
         }
-    }
+        e = nav__sector_next(&st->sites, e);
+    } while (e != NAV_NONE && e != first);
 }
 
 static void ride(search_state *st, uint32_t from)
@@ -319,7 +316,7 @@ static void put_on_line(const nav_mesh *m, nav__way_point *p, nav__p2 a, nav__p2
     nav__p2 u = vertex_ground(m, from), v = vertex_ground(m, to);
     double side_u = turn(a, b, u), side_v = turn(a, b, v);
     if (fabs(side_u - side_v) <= 1e-9 * nav__dist(a, b) * nav__dist(u, v)) {
-        return;  // the line runs along the edge, and the point lies on it already
+        return; // the line runs along the edge, and the point lies on it already
     }
     double t = side_u / (side_u - side_v);
     t = t < 0 ? 0 : t > 1 ? 1 : t;
@@ -379,8 +376,7 @@ static bool write_steps(search_state *st, const nav__way *way)
     for (uint32_t i = 0; i < way->count; i++) {
         const nav__way_point *p = &way->points[i], *next = i + 1 < way->count ? p + 1 : NULL;
         bool walks = n > 0 && p->ride == NAV_NONE, walks_on = next && next->ride == NAV_NONE;
-        if (walks && walks_on &&
-            nav__cell_cost(m, w->filter, p->cell) == nav__cell_cost(m, w->filter, next->cell) &&
+        if (walks && walks_on && nav__cell_cost(m, w->filter, p->cell) == nav__cell_cost(m, w->filter, next->cell) &&
             is_straight(steps[n - 1].p, ground(p->at), ground(next->at))) {
             continue;
         }
@@ -399,8 +395,7 @@ static bool write_steps(search_state *st, const nav__way *way)
 
 static nav__search_result answer(search_state *st, uint32_t site, nav__search_result result)
 {
-    nav__way way = {
-        .query = st->query, .mesh = st->m, .filter = st->w->filter, .least_cost = st->sites.least_cost};
+    nav__way way = {.query = st->query, .mesh = st->m, .filter = st->w->filter, .least_cost = st->sites.least_cost};
     return trace(st, site, &way) && nav__way_improve(&way) && write_steps(st, &way) ? result : NAV__OUT_OF_MEMORY;
 }
 
@@ -456,6 +451,9 @@ nav__search_result nav__weighted_search(nav_query *query, nav__weighted *search)
 {
     search->nodes = search->step_count = 0;
     search->cost = search->length = 0;
+    if (!search->start->count || !search->goal->count) {
+        return NAV__EXHAUSTED;
+    }
     search_state st = {.query = query,
                        .w = search,
                        .m = search->mesh,

@@ -7,23 +7,24 @@
 /// A point of the path found. Where the path neither bends nor meets another cost there is none.
 typedef struct nav__step {
     nav__p2 p;
-    double y;       ///< relative to the origin
-    uint32_t cell;  ///< the leg to this point crosses cells of this one's cost, it last; NAV_NONE at the start and on rides
-    uint32_t ride;  ///< the leg to this point rides mesh->rides[ride]; NAV_NONE: it walks
+    double y; ///< relative to the origin
+    /// The leg to this point crosses cells of this one's cost, this one last. NAV_NONE at the start and on rides.
+    uint32_t cell;
+    uint32_t ride; ///< the leg to this point rides mesh->rides[ride]; NAV_NONE: it walks
 } nav__step;
 
 typedef struct nav__weighted {
     const nav_mesh *mesh;
-    const nav_filter *filter;  ///< area_costs NULL: every area costs 1
+    const nav_filter *filter; ///< area_costs NULL: every area costs 1
     const nav__anchor *start, *goal;
-    uint32_t max_nodes;  ///< 0: no limit
-    double max_cost;     ///< 0: no limit
+    uint32_t max_nodes; ///< 0: no limit
+    double max_cost;    ///< 0: no limit
 
     // The answer.
-    uint32_t nodes;       ///< sites expanded
-    double cost;          ///< walked legs: 3D length times the area's cost; rides: nav__ride_cost
-    double length;        ///< 3D, rides included
-    uint32_t step_count;  ///< nav__step in query->steps, the start first
+    uint32_t nodes;      ///< sites expanded
+    double cost;         ///< walked legs: 3D length times the area's cost; rides: nav__ride_cost
+    double length;       ///< 3D, rides included
+    uint32_t step_count; ///< nav__step in query->steps, the start first
 } nav__weighted;
 
 /// Cheapest path between two anchors, up to the sampling of edges (see sites.h): what that leaves is

@@ -42,7 +42,8 @@ static bool find_polygons(const poly_mesh *m, const double *costs, oracle_point 
     for (;;) {
         uint32_t best = NAV_NONE;
         for (uint32_t p = 0; p < m->poly_count; p++) {
-            if (!nodes[p].settled && nodes[p].cost < INFINITY && (best == NAV_NONE || nodes[p].cost < nodes[best].cost)) {
+            bool open = !nodes[p].settled && nodes[p].cost < INFINITY;
+            if (open && (best == NAV_NONE || nodes[p].cost < nodes[best].cost)) {
                 best = p;
             }
         }
@@ -114,7 +115,8 @@ double midpoint_path_cost(const poly_mesh *mesh, const double *costs, const weig
         for (uint32_t p = to.polygon; nodes[p].parent != NAV_NONE; p = nodes[p].parent) {
             count++;
         }
-        point2 *left = poly_mesh_resize(NULL, count, sizeof *left), *right = poly_mesh_resize(NULL, count, sizeof *right);
+        point2 *left = poly_mesh_resize(NULL, count, sizeof *left);
+        point2 *right = poly_mesh_resize(NULL, count, sizeof *right);
         left[0] = right[0] = (point2){from.x, from.z};
         left[count - 1] = right[count - 1] = (point2){to.x, to.z};
         uint32_t i = count - 1;

@@ -26,7 +26,7 @@ struct weighted_oracle {
     uint32_t *list_first; ///< [poly_count + 1] in lists: nodes on a polygon's border
     uint32_t *lists;
     weighted_ride *rides;
-    uint32_t ride_count;  ///< ride r lands on node `ride_first + r`
+    uint32_t ride_count; ///< ride r lands on node `ride_first + r`
     uint32_t ride_first;
     uint32_t *node_first, *node_polygons; ///< polygons that a node borders on
     heap_entry *heap;

@@ -58,8 +58,8 @@ void weighted_scene_make(weighted_scene *s, poly_mesh *mesh, const nav_link *lin
     s->filter.area_costs = s->area_costs;
     s->costs = poly_mesh_resize(NULL, (size_t)s->mesh.poly_count + 1, sizeof *s->costs);
     for (uint32_t p = 0; p < s->mesh.poly_count; p++) {
-        bool open = !s->mesh.has_flags ||
-                    ((s->mesh.flags[p] & filter->include) && !(s->mesh.flags[p] & filter->exclude));
+        bool open =
+            !s->mesh.has_flags || ((s->mesh.flags[p] & filter->include) && !(s->mesh.flags[p] & filter->exclude));
         s->costs[p] = open ? s->area_costs[s->mesh.areas[p]] : INFINITY;
     }
     nav_soup soup;
@@ -117,8 +117,8 @@ void weighted_scene_random(weighted_scene *s, random_kind kind, weighted_costs c
         filter.exclude = 2;
     }
     weighted_scene_make(s, &mesh, NULL, 0, &filter, no_merge, pieces);
-    snprintf(s->name, sizeof s->name, "kind %d costs %d seed %llu%s%s", (int)kind, (int)costs,
-             (unsigned long long)seed, closes ? " closed" : "", no_merge ? " unmerged" : "");
+    snprintf(s->name, sizeof s->name, "kind %d costs %d seed %llu%s%s", (int)kind, (int)costs, (unsigned long long)seed,
+             closes ? " closed" : "", no_merge ? " unmerged" : "");
 }
 
 void weighted_scene_destroy(weighted_scene *s)

@@ -19,7 +19,7 @@ typedef struct weighted_scene {
     nav_mesh *nav;
     nav_filter filter; ///< its area_costs are `area_costs`
     double area_costs[256];
-    double *costs;     ///< [poly_count] INFINITY where the filter closes a polygon
+    double *costs; ///< [poly_count] INFINITY where the filter closes a polygon
     weighted_oracle *oracle;
     char name[80];
 } weighted_scene;

@@ -39,12 +39,12 @@ static uint64_t rounds(uint64_t meshes)
     return meshes * (times ? strtoull(times, NULL, 10) : 1);
 }
 
-#define EXPECT(s, condition, what, got, want)                                                                   \
-    do {                                                                                                        \
-        if (!(condition)) {                                                                                     \
-            print_error("%s: %s: %.17g, expected %.17g\n", (s)->name, what, (double)(got), (double)(want));     \
-            fail();                                                                                             \
-        }                                                                                                       \
+#define EXPECT(s, condition, what, got, want)                                                               \
+    do {                                                                                                    \
+        if (!(condition)) {                                                                                 \
+            print_error("%s: %s: %.17g, expected %.17g\n", (s)->name, what, (double)(got), (double)(want)); \
+            fail();                                                                                         \
+        }                                                                                                   \
     } while (0)
 
 static nav_vec position(const weighted_scene *s, oracle_point p)
@@ -151,9 +151,9 @@ static void is_near_the_optimum(void **state)
             weighted_scene_destroy(&s);
         }
         print_message("costs %s: %u pairs, above the optimum mean %.4f %%, worst %.2f %%; A* over edge middles "
-                      "above ours mean %.1f %%, ours above it worst %.2f %%\n", names[costs], optimum.count,
-                      100 * optimum.sum / optimum.count, 100 * optimum.worst, 100 * usual.of.sum / usual.of.count,
-                      100 * usual.by.worst);
+                      "above ours mean %.1f %%, ours above it worst %.2f %%\n",
+                      names[costs], optimum.count, 100 * optimum.sum / optimum.count, 100 * optimum.worst,
+                      100 * usual.of.sum / usual.of.count, 100 * usual.by.worst);
         assert_true(optimum.count > 1000);
         assert_true(optimum.sum / optimum.count < 0.0002);
         assert_true(optimum.worst < 0.02);
@@ -188,7 +188,8 @@ static void equal_costs_give_the_shortest_path(void **state)
     excess shortest = {0};
     for (uint64_t seed = 0; seed < rounds(100); seed++) {
         weighted_scene s;
-        weighted_scene_random(&s, seed % 2 ? RANDOM_GRID : RANDOM_TRIANGLES, COSTS_EQUAL, 71000 + seed, false, false, 0);
+        random_kind kind = seed % 2 ? RANDOM_GRID : RANDOM_TRIANGLES;
+        weighted_scene_random(&s, kind, COSTS_EQUAL, 71000 + seed, false, false, 0);
         for (int a = 0; a < 256; a++) {
             s.area_costs[a] = 3;
         }

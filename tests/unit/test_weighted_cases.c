@@ -505,18 +505,12 @@ static int destroy_query(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(goes_round_mud_when_that_is_cheaper),
-        cmocka_unit_test(refracts_at_a_border),
-        cmocka_unit_test(uses_a_road_beside_the_straight_line),
-        cmocka_unit_test(does_not_squeeze_between_closed_cells),
-        cmocka_unit_test(rides_what_is_cheaper_than_walking),
-        cmocka_unit_test(rides_from_island_to_island),
-        cmocka_unit_test(closed_links_are_not_ridden),
-        cmocka_unit_test(links_are_ridden_at_best),
-        cmocka_unit_test(limits_lead_to_the_nearest_place),
-        cmocka_unit_test(an_interrupt_stops_it),
-        cmocka_unit_test(the_steady_state_allocates_nothing),
-        cmocka_unit_test(says_when_memory_ends),
+        cmocka_unit_test(goes_round_mud_when_that_is_cheaper),  cmocka_unit_test(refracts_at_a_border),
+        cmocka_unit_test(uses_a_road_beside_the_straight_line), cmocka_unit_test(does_not_squeeze_between_closed_cells),
+        cmocka_unit_test(rides_what_is_cheaper_than_walking),   cmocka_unit_test(rides_from_island_to_island),
+        cmocka_unit_test(closed_links_are_not_ridden),          cmocka_unit_test(links_are_ridden_at_best),
+        cmocka_unit_test(limits_lead_to_the_nearest_place),     cmocka_unit_test(an_interrupt_stops_it),
+        cmocka_unit_test(the_steady_state_allocates_nothing),   cmocka_unit_test(says_when_memory_ends),
     };
     return cmocka_run_group_tests(tests, make_query, destroy_query);
 }

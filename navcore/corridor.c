@@ -23,17 +23,20 @@ static bool clip(const nav_mesh *m, uint32_t face, nav__p2 a, nav__p2 b, crossin
     nav__p2 u = nav__face_corner(m, end - 1);
     for (uint32_t k = first; k < end && c->t0 <= c->t1; k++) {
         nav__p2 v = nav__face_corner(m, k);
-        // Beside by rounding counts as within: a leg along a face's edge may end in a vertex of the cell that
-        // another face put there, a hair off the edge's line.
-        double hair = -m->rounding * nav__dist(u, v);
-        double sa = nav__orient(u, v, a), sb = nav__orient(u, v, b);
-        if (sa < hair && sb < hair) {
-            return false;
-        }
-        if (sa < hair) {
-            c->t0 = fmax(c->t0, fmin(sa / (sa - sb), 1));
-        } else if (sb < hair) {
-            c->t1 = fmin(c->t1, fmax(sa / (sa - sb), 0));
+        nav__p2 uv = nav__sub(v, u);
+        double sa = nav__cross(uv, nav__sub(a, u)), sb = nav__cross(uv, nav__sub(b, u));
+        if (sa < 0 || sb < 0) {
+            // Beside by rounding counts as within: a leg along a face's edge may end in a vertex of the cell
+            // that another face put there, a hair off the edge's line. So nothing here need be exact.
+            double hair = -m->rounding * sqrt(nav__dot(uv, uv));
+            if (sa < hair && sb < hair) {
+                return false;
+            }
+            if (sa < hair) {
+                c->t0 = fmax(c->t0, fmin(sa / (sa - sb), 1));
+            } else if (sb < hair) {
+                c->t1 = fmin(c->t1, fmax(sa / (sa - sb), 0));
+            }
         }
         u = v;
     }

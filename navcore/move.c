@@ -7,14 +7,16 @@
 /// nearer to the end. (Round the wall's end it does not go on: that would be a way, not a step.)
 ///
 /// Coordinates are relative to the start, s: with u = end - s, a place y lies in the circle when
-/// y . (y - u) <= 0 (Thales), and is the nearer to the end the smaller y . y - 2 y . u is. Both hold their
-/// precision however far away the end is.
+/// y . (y - u) <= 0 (Thales), and is the nearer to the end the smaller (y - u) . (y - u), or
+/// y . y - 2 y . u, is. The last holds its precision however far away the end is.
 #include "flood.h"
 #include "nav_surface.h"
 #include "walk.h"
 
 /// Further ends are cut to this: the squares of longer steps leave the range of a double.
 static const double LONGEST = 1e100;
+/// An end that many times the mesh's width away is far beyond it.
+static const double FAR = 1000;
 /// A shorter step has no direction left in a double's square.
 static const double SHORTEST = 1e-140;
 
@@ -23,20 +25,27 @@ typedef struct slide {
     const nav_mesh *m;
     const nav_filter *filter;
     nav__p2 start, end, u;
+    bool is_far;       ///< the end is
     uint32_t *reached;      ///< by cell
     uint32_t *queue, count; ///< cells in the order in which they were reached
     bool arrived;
 
     nav__p2 best;     ///< not relative to the start
-    double best_left; ///< its y . y - 2 y . u
+    double best_left; ///< its left_to_go
     uint32_t best_cell;
     uint32_t best_edge; ///< with on_circle: the wall it lies on
     bool on_circle;     ///< the wall goes on beyond the circle
 } slide;
 
+/// Squared distance from y to the end; to an end far beyond the mesh less that from the start, as otherwise
+/// places would hardly differ.
 static double left_to_go(const slide *s, nav__p2 y)
 {
-    return nav__dot(y, y) - 2 * nav__dot(y, s->u);
+    if (s->is_far) {
+        return nav__dot(y, y) - 2 * nav__dot(y, s->u);
+    }
+    nav__p2 rest = nav__sub(y, s->u);
+    return nav__dot(rest, rest);
 }
 
 /// The part of the edge a -> a + d that lies in the circle, a relative to the start.
@@ -169,6 +178,8 @@ nav_status nav_query_move(nav_query *query, const nav_mesh *mesh, nav_vec start,
                .end = cut_end(mesh, end),
                .best_edge = NAV_NONE};
     s.u = nav__sub(s.end, s.start);
+    double width = (double)mesh->max[0] - (double)mesh->min[0], depth = (double)mesh->max[2] - (double)mesh->min[2];
+    s.is_far = fmax(fabs(s.u.x), fabs(s.u.z)) > FAR * fmax(width, depth);
     nav__walk_end walked = {.clear = true, .cell = move->start.cell, .point = s.end};
     if (fabs(s.u.x) > SHORTEST || fabs(s.u.z) > SHORTEST) {
         nav__walk_leg(mesh, &snap->filter, anchor.cells, anchor.count, s.start, s.end, NULL, NULL, &walked);

@@ -18,7 +18,7 @@ static const double APART = 0.01, APART_OF_LENGTH = 0.05;
 typedef struct side {
     uint32_t from, to; ///< points; from NAV_NONE: the side is gone
     uint32_t face;
-    uint32_t next; ///< another that starts at the same point
+    uint32_t next; ///< another that starts at the same point; while sides are cut, the last of its cuts
 } side;
 
 /// A stretch that is no outline, as another side runs along it.
@@ -26,6 +26,7 @@ typedef struct cut {
     uint32_t side;
     uint32_t from, to; ///< points that stand at its ends
     double start, end; ///< 0 .. 1 along the side
+    uint32_t before;   ///< another cut of the side
 } cut;
 
 typedef struct outline {
@@ -116,7 +117,8 @@ static void pack_sides(outline *o)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < o->count; i++) {
         if (o->sides[i].from != NAV_NONE) {
-            o->sides[kept++] = o->sides[i];
+            o->sides[kept] = o->sides[i];
+            o->sides[kept++].next = NAV_NONE;
         }
     }
     o->count = kept;
@@ -129,7 +131,20 @@ static bool add_cut(outline *o, uint32_t of, uint32_t from, uint32_t to, double 
     if (!room(o, &o->query->cuts, &o->cuts, &o->cut_cap, o->cut_count, sizeof *o->cuts)) {
         return false;
     }
-    o->cuts[o->cut_count++] = (cut){of, from, to, start, end};
+    o->cuts[o->cut_count] = (cut){of, from, to, start, end, o->sides[of].next};
+    o->sides[of].next = o->cut_count++;
+    return true;
+}
+
+/// Has nothing been cut out of that stretch of the side? Where three sides lie along each other, two pair up.
+static bool is_whole(const outline *o, uint32_t of, double start, double end)
+{
+    double slack = APART_OF_LENGTH * (end - start);
+    for (uint32_t c = o->sides[of].next; c != NAV_NONE; c = o->cuts[c].before) {
+        if (start < o->cuts[c].end - slack && end > o->cuts[c].start + slack) {
+            return false;
+        }
+    }
     return true;
 }
 
@@ -190,7 +205,10 @@ static bool cut_pair(outline *o, uint32_t i, uint32_t k)
     if (!(common > apart) || off_line(pa, along, length, pc) > apart || off_line(pa, along, length, pd) > apart) {
         return true;
     }
-    double middle = (start + end) / 2;
+    double on_k = (tc - end) / (tc - td), on_k_end = (tc - start) / (tc - td), middle = (start + end) / 2;
+    if (!is_whole(o, i, start, end) || !is_whole(o, k, on_k, on_k_end)) {
+        return true;
+    }
     if (!are_joined(o, o->sides[i].face, o->sides[k].face, (nav__p2){pa.x + middle * along.x, pa.z + middle * along.z},
                     2 * apart)) {
         return true;
@@ -207,7 +225,7 @@ static bool cut_pair(outline *o, uint32_t i, uint32_t k)
     bool d_inside = !same_start && from_a > 0, c_inside = !same_end && to_b > 0;
     bool a_inside = !same_start && from_a < 0, b_inside = !same_end && to_b < 0;
     return add_cut(o, i, d_inside ? d : a, c_inside ? c : b, start, end) &&
-           add_cut(o, k, b_inside ? b : c, a_inside ? a : d, (tc - end) / (tc - td), (tc - start) / (tc - td));
+           add_cut(o, k, b_inside ? b : c, a_inside ? a : d, on_k, on_k_end);
 }
 
 /// Of the sides, which are sorted by face, the first of a face or of one after it.
@@ -292,8 +310,7 @@ static bool add_rest(outline *o, uint32_t from, uint32_t to, uint32_t face)
     return true;
 }
 
-/// Replaces the sides that have cuts by what is left of them. A cut that begins before the last one ended
-/// is one of two for the same ground, and the other has taken it.
+/// Replaces the sides that have cuts by what is left of them.
 static bool apply_cuts(outline *o)
 {
     if (o->cut_count > 0) {
@@ -301,17 +318,11 @@ static bool apply_cuts(outline *o)
     }
     for (uint32_t c = 0; c < o->cut_count;) {
         uint32_t i = o->cuts[c].side, from = o->sides[i].from, to = o->sides[i].to, face = o->sides[i].face;
-        double done = 0;
         for (; c < o->cut_count && o->cuts[c].side == i; c++) {
-            const cut *next = &o->cuts[c];
-            if (next->start < done - APART_OF_LENGTH * (next->end - next->start)) {
-                continue;
-            }
-            if (!add_rest(o, from, next->from, face)) {
+            if (!add_rest(o, from, o->cuts[c].from, face)) {
                 return false;
             }
-            from = next->to;
-            done = next->end;
+            from = o->cuts[c].to;
         }
         if (!add_rest(o, from, to, face)) {
             return false;

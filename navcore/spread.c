@@ -156,11 +156,17 @@ static void land(spread *sp, const nav__node *n, double length)
     begin_at(sp, record, &at);
 }
 
+/// A cell is entered by an edge a few times, once for each root that no other outdoes. On a surface that is
+/// not what it claims (cells wound round a vertex that a root lies beside by rounding) an interval might go
+/// round for ever.
+enum { MOST_ENTRIES = 256 };
+
 static nav__search_result run(spread *sp)
 {
     nav__intervals *st = &sp->st;
     const nav_interrupt *interrupt = &sp->r->query->interrupt;
-    for (uint32_t steps = 1; st->heap_count > 0; steps++) {
+    uint64_t most = (uint64_t)st->m->edge_count * MOST_ENTRIES;
+    for (uint32_t steps = 1; st->heap_count > 0 && steps <= most; steps++) {
         nav__open top = nav__pop_open(st);
         nav__node n = st->nodes[top.node];
         if (!nav__reachable_settle(sp->r, top.f * sp->unit)) {

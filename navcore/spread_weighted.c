@@ -92,7 +92,7 @@ static uint32_t cells_of(const spread *sp, const nav__site *s, uint32_t cells[MO
     uint32_t count = 0, kept = 0;
     switch (s->kind) {
     case NAV__SITE_VERTEX:
-        count = nav__fan_cells(m, s->place, cells, MOST_CELLS);
+        count = nav__sites_round(&sp->sites, s, cells, MOST_CELLS);
         break;
     case NAV__SITE_EDGE:
         cells[count++] = m->edge_cell[s->place];

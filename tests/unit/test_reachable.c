@@ -533,6 +533,38 @@ static void swamps_are_gone_round(void **state)
     small_mesh_finish(&s);
 }
 
+/// Four rooms that meet in a point, two of them closed: the point is no way between the others, whatever they cost.
+static void closed_rooms_leave_no_way_past_a_corner(void **state)
+{
+    (void)state;
+    small_mesh s;
+    small_mesh_start(&s);
+    small_mesh_quad(&s, 0, 4, 0, 4, 0);
+    small_mesh_quad(&s, 4, 8, 0, 4, 0);
+    small_mesh_quad(&s, 0, 4, 4, 8, 0);
+    small_mesh_quad(&s, 4, 8, 4, 8, 0);
+    s.soup.has_areas = s.soup.has_flags = true;
+    s.soup.areas[3] = 1;
+    s.soup.flags[1] = s.soup.flags[2] = 2;
+    small_mesh_build(&s);
+    double costs[256];
+    for (int i = 0; i < 256; i++) {
+        costs[i] = 1 + i;
+    }
+    nav_reach_options options = nav_reach_options_default();
+    nav_reach reach;
+    for (int weighted = 0; weighted < 2; weighted++) {
+        options.snap.filter.area_costs = weighted ? costs : NULL;
+        options.snap.filter.exclude = 0;
+        assert_int_equal(nav_query_reachable(s.query, s.nav, (nav_vec){1, 0, 1}, &options, &reach), NAV_OK);
+        assert_int_equal(reach.polygon_count, 4);
+        options.snap.filter.exclude = 2;
+        assert_int_equal(nav_query_reachable(s.query, s.nav, (nav_vec){1, 0, 1}, &options, &reach), NAV_OK);
+        assert_int_equal(reach.polygon_count, 1);
+    }
+    small_mesh_finish(&s);
+}
+
 static void links_are_ridden(void **state)
 {
     (void)state;
@@ -639,6 +671,7 @@ int main(void)
         cmocka_unit_test(costs_round_a_corner),
         cmocka_unit_test(one_cost_for_all_is_a_unit),
         cmocka_unit_test(swamps_are_gone_round),
+        cmocka_unit_test(closed_rooms_leave_no_way_past_a_corner),
         cmocka_unit_test(links_are_ridden),
         cmocka_unit_test(memory_and_interrupts),
     };

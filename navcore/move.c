@@ -25,7 +25,7 @@ typedef struct slide {
     const nav_mesh *m;
     const nav_filter *filter;
     nav__p2 start, end, u;
-    bool is_far;       ///< the end is
+    bool is_far;            ///< the end is
     uint32_t *reached;      ///< by cell
     uint32_t *queue, count; ///< cells in the order in which they were reached
     bool arrived;

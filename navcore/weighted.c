@@ -76,9 +76,14 @@ static uint32_t pop_site(search_state *st)
         if (first >= n) {
             break;
         }
-        uint32_t end = first + 4 < n ? first + 4 : n;
-        for (uint32_t k = first + 1; k < end; k++) {
-            best = st->heap[k].key < st->heap[best].key ? k : best;
+        if (first + 4 <= n) {
+            const open_entry *h = st->heap + first;
+            uint32_t low = h[1].key < h[0].key, high = 2 + (h[3].key < h[2].key);
+            best = first + (h[high].key < h[low].key ? high : low);
+        } else {
+            for (uint32_t k = first + 1; k < n; k++) {
+                best = st->heap[k].key < st->heap[best].key ? k : best;
+            }
         }
         if (st->heap[best].key >= last.key) {
             break;
@@ -163,10 +168,15 @@ static void cross_cell(search_state *st, uint32_t from, uint32_t cell, const con
         skip_first = st->sites.edges[skip].first;
         skip_count = st->sites.edges[skip].count;
     }
+    uint32_t *list = st->sites.lists + first, kept = 0;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t site = st->sites.lists[first + i];
+        uint32_t site = list[i];
         nav__site *q = &st->sites.all[site];
-        if (site - skip_first < skip_count || q->heap == NAV__SITE_CLOSED) {
+        if (q->heap == NAV__SITE_CLOSED) {
+            continue; // and never looked at again from this cell
+        }
+        list[kept++] = site;
+        if (site - skip_first < skip_count) {
             continue;
         }
         bool straight = c && sees(c, ground(q->at));
@@ -182,6 +192,7 @@ static void cross_cell(search_state *st, uint32_t from, uint32_t cell, const con
         q->right = straight ? c->right_vertex : NAV_NONE;
         open_site(st, site);
     }
+    st->sites.cells[cell].count = kept;
 }
 
 /// A dead end without the goal in it is not worth entering, unless something in it may cost less.

@@ -46,7 +46,7 @@ typedef struct api_mesh_entry {
     api_mesh_state state;
     bool has_error;            ///< the newest attempt failed
     char error_code[32];
-    char error_detail[320];
+    char error_detail[API_DETAIL_SIZE];
     int64_t error_at_ms;
     char source[256];
 } api_mesh_entry;

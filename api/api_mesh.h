@@ -53,7 +53,7 @@ typedef struct api_mesh {
 typedef struct api_mesh_source {
     const void *bytes;
     size_t size;
-    const char *format;          ///< NUL-terminated override ("obj", "mset", "json", "polyanya"), NULL: by content
+    const char *format;          ///< NUL-terminated override ("obj", "mset", …), NULL: by content
     const char *name;            ///< file name, a hint for the format by its ending; may be NULL
     const char *sidecar;         ///< NUL-terminated text of {mesh}.meta.json, NULL: none
     const char *params;          ///< NUL-terminated query string (frame=…&weld=…), wins over the sidecar; NULL: none
@@ -69,7 +69,9 @@ api_mesh *api_mesh_load(const api_mesh_source *source, api_problem *problem);
 void api_mesh_destroy(api_mesh *mesh);
 
 /// The file ending under which bytes of a format are kept: "mset" -> ".bin", "polyanya" -> ".mesh", …
-const char *api_mesh_extension(const char *format);
+/// @return `ending`
+#define API_ENDING_MAX 15
+const char *api_mesh_extension(const char *format, char ending[API_ENDING_MAX + 1]);
 /// Does the service read files with this name's ending? (".meta.json" is no mesh.)
 bool api_mesh_known_name(const char *name);
 

@@ -33,9 +33,10 @@ typedef enum api_code {
     API_CODE_COUNT
 } api_code;
 
+#define API_DETAIL_SIZE 512
 typedef struct api_problem {
     api_code code;
-    char detail[320];
+    char detail[API_DETAIL_SIZE];
     char pointer[128];   ///< JSON Pointer of the member at fault; empty: none
     char parameter[65];  ///< name of the query parameter at fault; empty: none
     const char *allow;   ///< for 405: the Allow header; NULL otherwise

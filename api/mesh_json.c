@@ -22,7 +22,7 @@ typedef struct numbers {
 typedef struct json_reader {
     api_stream text;
     nav_soup *soup;
-    api_json_mesh *extra;
+    api_file_extra *extra;
     numbers areas, flags, corners; ///< corners: of the polygon being read
     bool has_vertices, has_faces, triangles, has_up, has_agent, has_name, has_links;
 } json_reader;
@@ -436,10 +436,10 @@ static const char *find_foreign(const char *bytes, size_t size)
     return NULL;
 }
 
-bool api_json_mesh_read(nav_soup *soup, const char *bytes, size_t size, api_json_mesh *extra, api_problem *problem)
+bool api_json_mesh_read(nav_soup *soup, const char *bytes, size_t size, api_file_extra *extra, api_problem *problem)
 {
     json_reader r = {.text = api_stream_begin(bytes, size, problem), .soup = soup, .extra = extra};
-    *extra = (api_json_mesh){0};
+    *extra = (api_file_extra){0};
     strcpy(soup->format, "json");
     bool ok = read_object(&r) && finish(&r);
     if (!ok) {
@@ -449,10 +449,15 @@ bool api_json_mesh_read(nav_soup *soup, const char *bytes, size_t size, api_json
         }
         nav_soup_deinit(soup);
         cJSON_Delete(extra->links);
-        *extra = (api_json_mesh){0};
+        *extra = (api_file_extra){0};
     }
     free(r.areas.data);
     free(r.flags.data);
     free(r.corners.data);
     return ok;
+}
+
+bool api_read_json(const api_reading *reading)
+{
+    return api_json_mesh_read(reading->soup, reading->bytes, reading->size, reading->extra, reading->problem);
 }

@@ -11,7 +11,7 @@ typedef struct loader {
     const api_mesh_source *source;
     api_problem *problem;
     api_settings settings;
-    api_json_mesh json;
+    api_file_extra extra;
     nav_soup soup;
 } loader;
 
@@ -46,8 +46,9 @@ static const api_format *choose_format(const loader *l)
     if (name) {
         format = api_format_by_name(name);
         if (!format) {
-            api_problem_set(l->problem, API_BAD_REQUEST,
-                            "unknown format `%.32s`: known are \"mset\", \"json\", \"obj\" and \"polyanya\"", name);
+            char known[256];
+            api_problem_set(l->problem, API_BAD_REQUEST, "unknown format `%.32s`: known are %s", name,
+                            api_format_names(known, sizeof known));
             snprintf(l->problem->parameter, sizeof l->problem->parameter, "format");
         }
     } else {
@@ -63,8 +64,14 @@ static bool read_file(loader *l)
     if (!format) {
         return false;
     }
-    if (!format->read) {
-        return api_json_mesh_read(&l->soup, l->source->bytes, l->source->size, &l->json, l->problem);
+    if (format->read_more) {
+        const api_reading reading = {.bytes = l->source->bytes,
+                                     .size = l->source->size,
+                                     .settings = &l->settings,
+                                     .soup = &l->soup,
+                                     .extra = &l->extra,
+                                     .problem = l->problem};
+        return format->read_more(&reading);
     }
     nav_error error = {0};
     nav_status status = format->read(&l->soup, l->source->bytes, l->source->size, &error);
@@ -96,7 +103,7 @@ static void turn(double *positions, uint32_t count, const api_frame *file)
 static void apply_frame(loader *l)
 {
     api_settings *s = &l->settings;
-    if (!s->has_frame && l->json.up == 'z') {
+    if (!s->has_frame && l->extra.up == 'z') {
         s->z_up = api_frame_parse("z-up", &s->file, &s->caller);
     }
     nav_soup *soup = &l->soup;
@@ -126,10 +133,10 @@ static api_frame inverse(const api_frame *frame)
 static bool add_links(loader *l)
 {
     const api_settings *s = &l->settings;
-    if (l->json.links) {
+    if (l->extra.links) {
         const api_place place = {.problem = l->problem};
         const api_link_source source = {.to_internal = s->file, .dimensions = l->soup.dimensions};
-        if (!api_links_add(&l->soup, l->json.links, &source, s, &place)) {
+        if (!api_links_add(&l->soup, l->extra.links, &source, s, &place)) {
             if (l->problem->code == API_BAD_REQUEST) { // a fault of the file, not of the request
                 api_problem p = *l->problem;
                 api_problem_set(l->problem, API_BAD_MESH, "%s %.180s", p.pointer, p.detail);
@@ -240,7 +247,7 @@ api_mesh *api_mesh_load(const api_mesh_source *source, api_problem *problem)
         mesh = NULL;
     }
     nav_soup_deinit(&l.soup);
-    cJSON_Delete(l.json.links);
+    cJSON_Delete(l.extra.links);
     api_settings_deinit(&l.settings);
     return mesh;
 }

@@ -12,12 +12,53 @@
 /// Nesting of settings and of `links` in a mesh: /links/0/start/x and a little more.
 #define API_SETTINGS_DEPTH 8
 
-/// A format that is read.
+/// What a file may hold that a soup does not.
+typedef struct api_file_extra {
+    char up;      ///< of the file's axes: 'y', 'z', or 0: not said. The sidecar's frame wins
+    cJSON *links; ///< in the file's axes, in the form of the contract; owned by the caller, NULL: none
+} api_file_extra;
+
+/// A file to be read, for readers that need more than its bytes.
+typedef struct api_reading {
+    const char *bytes;
+    size_t size;
+    const struct api_settings *settings;
+    nav_soup *soup;        ///< initialised and empty; holds nothing on failure
+    api_file_extra *extra; ///< all zero; likewise
+    api_problem *problem;
+} api_reading;
+
+/// @return false: `problem` is 422 bad_mesh naming the place, 415 where the bytes are another program's, or 507
+typedef bool api_read_fn(const api_reading *reading);
+
+/// A format that is read: one row of the table in mesh_formats.c. Content is tried row by row, in order.
 typedef struct api_format {
-    const char *name;
-    const char *extension; ///< under which the service keeps such files
-    nav_read_fn *read;     ///< NULL: JSON
+    const char *name;  ///< in `?format=`; the reader writes it into the soup as well
+    const char *title; ///< for people, in the plural: "Wavefront OBJ files"
+    /// Of file names, with their dots, one blank between them; the first is given to files that the service
+    /// keeps. Rows may share an ending: it only tells what no row's content test knows, and the first row has it.
+    const char *endings;
+    bool (*sniff)(const char *bytes, size_t size); ///< is the content surely this? NULL: it is told by name only
+    nav_read_fn *read;                             ///< one of the two is NULL
+    api_read_fn *read_more;
 } api_format;
+
+extern const api_format api_formats[];
+extern const size_t api_format_count;
+
+/// What a file of no format of ours is, by its first bytes. @return "a PLY file …: export it as OBJ", NULL: no idea
+const char *api_format_foreign(const char *bytes, size_t size);
+
+/// The names of all formats: "mset, json and obj". @return `text`
+const char *api_format_names(char *text, size_t size);
+
+// For sniffing.
+
+bool api_begins_with(const char *bytes, size_t size, const char *text, size_t length);
+/// Does `word` stand at the beginning, and end there with white space or the file?
+bool api_begins_with_word(const char *bytes, size_t size, const char *word);
+/// Where a text begins: behind a byte order mark and white space.
+size_t api_text_start(const char *bytes, size_t size);
 
 /// @return NULL for an unknown name
 const api_format *api_format_by_name(const char *name);
@@ -74,17 +115,14 @@ typedef struct api_link_source {
 bool api_links_add(nav_soup *soup, const cJSON *links, const api_link_source *source, const api_settings *settings,
                    const api_place *place);
 
-/// What a JSON mesh holds that a soup does not.
-typedef struct api_json_mesh {
-    char up;      ///< 'y', 'z', or 0: not said
-    cJSON *links; ///< owned by the caller, NULL: none
-} api_json_mesh;
-
 /// Reads a JSON mesh (contract, section 2).
 /// @param soup     initialised; holds nothing on failure
 /// @param problem  on failure 422 bad_mesh naming the byte or the member, 415 where the JSON is another
 ///                 program's, or 507
-bool api_json_mesh_read(nav_soup *soup, const char *bytes, size_t size, api_json_mesh *extra, api_problem *problem);
+bool api_json_mesh_read(nav_soup *soup, const char *bytes, size_t size, api_file_extra *extra, api_problem *problem);
+
+/// The same as a format of the table.
+api_read_fn api_read_json;
 
 /// Reads {radius, height, climb, slope}; members that are missing stay as they are.
 /// @param pointer  of `value` below place->prefix

@@ -15,8 +15,8 @@ nav_build_options nav_build_options_default(void)
 static nav_status run(nav__build *b, nav_mesh **out)
 {
     nav_status (*const steps[])(nav__build *) = {
-        nav__build_input, nav__build_weld, nav__build_rings, nav__build_faces, nav__build_join,
-        nav__build_seams, nav__build_merge, nav__build_grid, nav__build_links, nav__build_graph, nav__build_report,
+        nav__build_input, nav__build_weld, nav__build_rings, nav__build_faces, nav__build_join,   nav__build_seams,
+        nav__build_merge, nav__build_grid, nav__build_links, nav__build_graph, nav__build_report,
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         nav_status status = steps[i](b);
@@ -47,6 +47,9 @@ nav_status nav_mesh_build(const nav_soup *soup, const nav_build_options *options
         }
     }
     memset(b.report, 0, sizeof *b.report);
+    for (uint32_t i = 0; i < soup->warning_count; i++) {
+        nav__build_warn(&b, "%s", soup->warnings[i]);
+    }
     nav_status status = run(&b, out);
     nav__build_release(&b);
     return status;

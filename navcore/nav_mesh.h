@@ -26,7 +26,7 @@ typedef struct nav_report {
     struct { char id[NAV_ID_MAX + 1]; char reason[48]; } dropped_links[NAV_REPORT_CAP];
     struct { uint32_t id, polygons; double area; } islands[NAV_REPORT_CAP]; ///< largest area first; ground area
     uint32_t warning_count;
-    char warnings[NAV_REPORT_WARNINGS][160]; ///< e.g. normals all horizontal: likely a wrong frame
+    char warnings[NAV_REPORT_WARNINGS][NAV_WARNING_SIZE]; ///< e.g. normals all horizontal: likely a wrong frame
 } nav_report;
 
 typedef struct nav_build_options {

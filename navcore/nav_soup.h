@@ -10,6 +10,9 @@
 #define NAV_EDGE_WALL 0xFFFFFFFEu ///< closed, whatever lies beyond
 #define NAV_EDGE_ANY 0xFFFFFFFFu  ///< the file does not say: joined by geometry
 
+#define NAV_SOUP_WARNINGS 8
+#define NAV_WARNING_SIZE 160 ///< bytes of a warning, the NUL counted
+
 /// Arrays grow by the nav_soup_add_ calls; a reader may also fill them itself. All are owned by the soup.
 /// Polygons keep their file's order and number. They may be wound either way, be non-convex, share
 /// nothing or overlap: nav_mesh_build sorts that out and reports it.
@@ -41,6 +44,10 @@ typedef struct nav_soup {
     nav_agent agent;
     bool has_agent;
     int dimensions; ///< 3, or 2 for a format of the plane: its (x, y) is stored as (x, 0, y)
+    /// What the reader found suspicious, for the report.
+    char warnings[NAV_SOUP_WARNINGS][NAV_WARNING_SIZE];
+    uint32_t warning_count; ///< kept ones
+
     char format[24]; ///< for people: "mset", "obj", "polyanya", "json"
 } nav_soup;
 
@@ -64,6 +71,9 @@ nav_status nav_soup_add_detail_vertex(nav_soup *soup, double x, double y, double
 /// Adds a detail triangle to the polygon added last. Numbers below vertex_count mean vertices, others
 /// detail vertices from vertex_count on; so add all vertices before the first triangle.
 nav_status nav_soup_add_detail_tri(nav_soup *soup, uint32_t a, uint32_t b, uint32_t c);
+
+/// Notes what people should know of the file; notes beyond NAV_SOUP_WARNINGS are left out.
+void nav_soup_warn(nav_soup *soup, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 nav_status nav_soup_add_link(nav_soup *soup, const nav_link *link);
 

@@ -3,6 +3,8 @@
 
 #include "alloc.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /// Most entries of any array. Vertex and detail vertex numbers share one 32-bit range, so each gets half.
@@ -186,6 +188,16 @@ nav_status nav_soup_add_detail_tri(nav_soup *soup, uint32_t a, uint32_t b, uint3
     t[2] = c;
     soup->detail_first[soup->poly_count] = soup->detail_tri_count;
     return NAV_OK;
+}
+
+void nav_soup_warn(nav_soup *soup, const char *format, ...)
+{
+    if (soup->warning_count < NAV_SOUP_WARNINGS) {
+        va_list args;
+        va_start(args, format);
+        vsnprintf(soup->warnings[soup->warning_count++], NAV_WARNING_SIZE, format, args);
+        va_end(args);
+    }
 }
 
 nav_status nav_soup_add_link(nav_soup *soup, const nav_link *link)

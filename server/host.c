@@ -42,10 +42,10 @@ static bool put(void *ctx, const char *id, api_mesh *mesh, const void *bytes, si
                 bool persist, bool *created, api_problem *problem)
 {
     srv_server *server = ctx;
-    char name[256] = SRV_SOURCE_UPLOAD;
+    char name[256] = SRV_SOURCE_UPLOAD, ending[API_ENDING_MAX + 1];
     bool keep = persist && server->folder;
-    if (keep &&
-        !srv_folder_keep(server->folder, id, api_mesh_extension(mesh->format), bytes, size, sidecar, name, problem)) {
+    if (keep && !srv_folder_keep(server->folder, id, api_mesh_extension(mesh->format, ending), bytes, size, sidecar,
+                                 name, problem)) {
         srv_log(SRV_ERROR, SRV_EVENT("an uploaded mesh could not be kept"), SRV_TEXT("mesh", id),
                 SRV_TEXT("code", api_code_text(problem->code)), SRV_TEXT("detail", problem->detail));
         api_mesh_destroy(mesh);

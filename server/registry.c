@@ -23,7 +23,7 @@ typedef struct slot {
     uint64_t reloads, failures;
     bool has_error;
     char error_code[32];
-    char error_detail[320];
+    char error_detail[API_DETAIL_SIZE];
     int64_t error_at_ms;
     char source[256];
 } slot;

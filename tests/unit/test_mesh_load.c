@@ -488,10 +488,11 @@ static void test_names(void **state)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         assert_false(api_mesh_known_name(others[i]));
     }
-    assert_string_equal(api_mesh_extension("mset"), ".bin");
-    assert_string_equal(api_mesh_extension("polyanya"), ".mesh");
-    assert_string_equal(api_mesh_extension("obj"), ".obj");
-    assert_string_equal(api_mesh_extension("json"), ".json");
+    char ending[API_ENDING_MAX + 1];
+    assert_string_equal(api_mesh_extension("mset", ending), ".bin");
+    assert_string_equal(api_mesh_extension("polyanya", ending), ".mesh");
+    assert_string_equal(api_mesh_extension("obj", ending), ".obj");
+    assert_string_equal(api_mesh_extension("json", ending), ".json");
 }
 
 int main(void)

@@ -15,7 +15,7 @@
 
 typedef struct reading {
     nav_soup soup;
-    api_json_mesh extra;
+    api_file_extra extra;
     api_problem problem;
 } reading;
 

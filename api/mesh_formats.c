@@ -1,0 +1,101 @@
+/// The table of formats: one row for each that is read, and what is told of those that are not.
+#include <string.h>
+
+#include "mesh_read.h"
+
+static bool is_mset(const char *bytes, size_t size)
+{
+    // MSET: big-endian, which its reader refuses by name.
+    return api_begins_with(bytes, size, "TESM", 4) || api_begins_with(bytes, size, "MSET", 4);
+}
+
+static bool is_json(const char *bytes, size_t size)
+{
+    size_t start = api_text_start(bytes, size);
+    return start < size && bytes[start] == '{';
+}
+
+static bool is_polyanya(const char *bytes, size_t size)
+{
+    size_t start = api_text_start(bytes, size);
+    return api_begins_with_word(bytes + start, size - start, "mesh");
+}
+
+/// An OBJ tells itself by its first statement; comments before it are skipped.
+static bool is_obj(const char *bytes, size_t size)
+{
+    static const char *const statements[] = {"v", "vn", "vt", "vp", "f", "o", "g", "s", "l", "p", "mtllib", "usemtl"};
+    size_t i = api_text_start(bytes, size);
+    while (i < size && bytes[i] == '#') {
+        while (i < size && bytes[i] != '\n' && bytes[i] != '\r') {
+            i++;
+        }
+        i += api_text_start(bytes + i, size - i);
+    }
+    for (size_t k = 0; k < sizeof statements / sizeof *statements; k++) {
+        size_t length = strlen(statements[k]);
+        if (i + length < size && api_begins_with_word(bytes + i, size - i, statements[k])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// JSON is a mesh of ours where it is nobody else's: other formats in JSON stand before it.
+const api_format api_formats[] = {
+    {"mset", "Detour sets", ".bin .navmesh .mset", is_mset, nav_read_mset, NULL},
+    {"json", "JSON meshes", ".json", is_json, NULL, api_read_json},
+    {"polyanya", "Polyanya meshes", ".mesh", is_polyanya, nav_read_polyanya, NULL},
+    {"obj", "Wavefront OBJ files", ".obj", is_obj, nav_read_obj, NULL},
+};
+const size_t api_format_count = sizeof api_formats / sizeof *api_formats;
+
+/// How formats begin that people will try and that are not read.
+static const struct {
+    const char *begin;
+    size_t size;
+    const char *what;
+} foreign[] = {
+    {"TEST", 4, "a Detour tile cache set (TSET): export the navigation mesh built from it, as MSET"},
+    {"TAST", 4, "a Detour tile cache set (TSAT): export the navigation mesh built from it, as MSET"},
+    {"TSET", 4, "a big-endian Detour tile cache set: export the navigation mesh built from it, as little-endian MSET"},
+    {"TASM", 4, "a Detour set with scene bounds (MSAT): export it as MSET"},
+    {"MSAT", 4, "a big-endian Detour set with scene bounds (MSAT): export it as little-endian MSET"},
+    {"VAND", 4, "a single Detour tile: export the set of tiles, as MSET"},
+    {"DNAV", 4, "a big-endian Detour tile: export the set of tiles, as little-endian MSET"},
+    {"PAMM", 4, "a .mmtile tile, which this version does not read"},
+    {"glTF", 4, "a binary glTF (GLB), which this version does not read: export it as OBJ"},
+    {"ply\n", 4, "a PLY, which this version does not read: export it as OBJ"},
+    {"ply\r", 4, "a PLY, which this version does not read: export it as OBJ"},
+    {"solid ", 6, "an STL, which this version does not read: export it as OBJ"},
+    {"Kaydara FBX", 11, "an FBX, which this version does not read: export it as OBJ"},
+    {"[gd_", 4, "a Godot resource, which this version does not read"},
+    {"RSRC", 4, "a binary Godot resource, which this version does not read"},
+    {"RSCC", 4, "a compressed Godot resource, which this version does not read"},
+    {"\xCE\xFA\xED\xFE", 4, "a Source .nav, which this version does not read"},
+    {"type octile", 11, "a MovingAI grid, which this version does not read"},
+    {"<?xml", 5, "XML, which this version does not read"},
+    {"<map", 4, "a Tiled map in XML, which this version does not read"},
+    {"\x1F\x8B", 2, "compressed by gzip: send it unpacked"},
+    {"PK\x03\x04", 4, "a zip archive: send the file in it"},
+    {"weighted_mesh", 13, "a weighted Polyanya mesh, which this version does not read: only `mesh` version 2"},
+};
+
+/// KBEngine writes Detour sets without a magic: version 1, a count, parameters, then the first tile.
+static bool looks_like_kbengine(const char *bytes, size_t size)
+{
+    return size >= 48 && memcmp(bytes, "\1\0\0\0", 4) == 0 && memcmp(bytes + 44, "VAND", 4) == 0;
+}
+
+const char *api_format_foreign(const char *bytes, size_t size)
+{
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        if (api_begins_with(bytes, size, foreign[i].begin, foreign[i].size)) {
+            return foreign[i].what;
+        }
+    }
+    if (looks_like_kbengine(bytes, size)) {
+        return "a KBEngine navigation mesh, which this version does not read: export it as MSET";
+    }
+    return NULL;
+}

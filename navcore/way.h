@@ -63,7 +63,9 @@ bool nav__way_cut_through(nav__way *way, uint32_t at, double *gain);
 /// @return false when out of memory
 bool nav__way_slide(nav__way *way, double least, double *gain);
 
-/// The same for a few points that are not in the way yet: first and last stay, all between slide.
+enum { NAV__WAY_FEW = 33 };
+
+/// The same for at most NAV__WAY_FEW points that are not in the way yet: first and last stay, all between slide.
 void nav__way_slide_few(const nav__way *way, nav__way_point *points, uint32_t count, double least);
 
 /// Puts points between legs at one rate onto a straight line where their edges allow it.

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { MOST_SPOKES = 32 /**< edges round a vertex that a way is led over */ };
+enum { MOST_SPOKES = NAV__WAY_FEW - 1 /**< edges round a vertex that a way is led over, and one */ };
 
 // ---- round a vertex --------------------------------------------------------------------------------
 

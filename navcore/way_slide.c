@@ -160,19 +160,13 @@ static double sweep(const nav__way *way, nav__way_point *points, uint32_t count,
     return total;
 }
 
-void nav__way_slide_few(const nav__way *way, nav__way_point *points, uint32_t count, double least)
-{
-    sweep(way, points, count, FEW_SWEEPS, least);
-}
-
 // ---- straight runs ---------------------------------------------------------------------------------
 
-void nav__way_straighten(nav__way *way)
+static void straighten(const nav__way *way, nav__way_point *points, uint32_t count)
 {
-    nav__way_point *points = way->points;
-    for (uint32_t first = 0, last; first + 1 < way->count; first = last) {
+    for (uint32_t first = 0, last; first + 1 < count; first = last) {
         last = first + 1;
-        while (last + 1 < way->count && is_passing(way, &points[last])) {
+        while (last + 1 < count && is_passing(way, &points[last])) {
             last++;
         }
         nav_vec a = points[first].at, b = points[last].at;
@@ -189,6 +183,11 @@ void nav__way_straighten(nav__way *way)
             place(way->mesh, &points[i], meet_line(way->mesh, points[i].edge, a, b), true, a, b);
         }
     }
+}
+
+void nav__way_straighten(nav__way *way)
+{
+    straighten(way, way->points, way->count);
 }
 
 // ---- all at once -----------------------------------------------------------------------------------
@@ -300,6 +299,28 @@ static double descend(const nav__way *way, nav__way_point *points, uint32_t coun
     return total;
 }
 
+/// Newton's method on every run of points within their edges.
+/// @param rows  [count]
+static double descend_runs(const nav__way *way, nav__way_point *points, uint32_t count, row *rows, double least)
+{
+    double gain = 0;
+    for (uint32_t first = 1; first + 1 < count;) {
+        uint32_t end = first;
+        while (end + 1 < count && points[end].edge != NAV_NONE && points[end].t > 0 && points[end].t < 1) {
+            end++;
+        }
+        if (end - first > 1) {
+            double saved = descend(way, &points[first], end - first, rows, least);
+            if (saved > least) {
+                points[first - 1].tried = points[end].tried = false;
+            }
+            gain += saved;
+        }
+        first = end + 1;
+    }
+    return gain;
+}
+
 bool nav__way_slide(nav__way *way, double least, double *gain)
 {
     row *rows = nav__reserve(way->query, &way->query->way_rows, way->count * sizeof *rows);
@@ -307,21 +328,17 @@ bool nav__way_slide(nav__way *way, double least, double *gain)
         return false;
     }
     *gain += sweep(way, way->points, way->count, SWEEPS_BEFORE, least);
-    for (uint32_t first = 1; first + 1 < way->count;) {
-        uint32_t end = first;
-        while (end + 1 < way->count && way->points[end].edge != NAV_NONE && way->points[end].t > 0 &&
-               way->points[end].t < 1) {
-            end++;
-        }
-        if (end - first > 1) {
-            double saved = descend(way, &way->points[first], end - first, rows, least);
-            if (saved > least) {
-                way->points[first - 1].tried = way->points[end].tried = false;
-            }
-            *gain += saved;
-        }
-        first = end + 1;
-    }
+    *gain += descend_runs(way, way->points, way->count, rows, least);
     *gain += sweep(way, way->points, way->count, MOST_SWEEPS, least);
     return true;
+}
+
+void nav__way_slide_few(const nav__way *way, nav__way_point *points, uint32_t count, double least)
+{
+    // Sweeps alone crawl where edges lie close together, as the spokes of a vertex do.
+    row rows[NAV__WAY_FEW];
+    straighten(way, points, count);
+    sweep(way, points, count, SWEEPS_BEFORE, least);
+    descend_runs(way, points, count, rows, least);
+    sweep(way, points, count, FEW_SWEEPS, least);
 }

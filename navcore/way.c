@@ -89,6 +89,7 @@ bool nav__way_improve(nav__way *way)
 {
     compact(way);
     double least = NAV__LEAST_GAIN * nav__legs_cost(way, way->points, way->count);
+    bool all_tried_anew = false;
     for (int round = 0; round < MOST_ROUNDS; round++) {
         double gain = 0;
         nav__way_straighten(way);
@@ -110,8 +111,16 @@ bool nav__way_improve(nav__way *way)
             }
         }
         compact(way);
-        if (gain <= least) {
+        if (gain > least) {
+            continue;
+        }
+        if (all_tried_anew) {
             break;
+        }
+        // Points moved a little many times, or straightened, do not tell their neighbours.
+        all_tried_anew = true;
+        for (uint32_t i = 0; i < way->count; i++) {
+            way->points[i].tried = false;
         }
     }
     return true;

@@ -110,6 +110,36 @@ static void goes_round_mud_when_that_is_cheaper(void **state)
     }
 }
 
+/// Round a vertex with a sliver beside it: the edges that the way crosses there lie close together.
+static void passes_a_sliver_in_a_straight_line(void **state)
+{
+    static const double places[7][2] = {{0, 0}, {0, -7}, {8, -7}, {8, -1}, {-0.9, -7.3}, {-7, 0.9}, {-7, -9}};
+    static const uint32_t polygons[3][4] = {{0, 3, 2, 1}, {0, 1, 4, UINT32_MAX}, {0, 4, 6, 5}};
+    nav_query *query = *state;
+    poly_mesh mesh;
+    poly_mesh_init(&mesh);
+    for (size_t i = 0; i < 7; i++) {
+        poly_mesh_add_vertex(&mesh, places[i][0], 0, places[i][1]);
+    }
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t polygon = poly_mesh_add_polygon(&mesh, polygons[i], i == 1 ? 3 : 4);
+        mesh.areas[polygon] = (uint8_t)i; // not merged
+    }
+    poly_mesh_link(&mesh);
+    double costs[256];
+    for (int i = 0; i < 256; i++) {
+        costs[i] = 1;
+    }
+    nav_filter filter = {.include = UINT32_MAX, .area_costs = costs};
+    weighted_scene s;
+    weighted_scene_make(&s, &mesh, NULL, 0, &filter, false, 0);
+    nav_vec from = at(2.1, -0.3), to = at(-3, -0.21);
+    nav__weighted w = find(&s, query, from, to);
+    assert_true(fabs(w.cost - hypot(from.x - to.x, from.z - to.z)) < 1e-9);
+    assert_int_equal(w.step_count, 2);
+    weighted_scene_destroy(&s);
+}
+
 /// Two half planes: Snell's law holds where the way crosses from one to the other.
 static void refracts_at_a_border(void **state)
 {
@@ -505,12 +535,19 @@ static int destroy_query(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(goes_round_mud_when_that_is_cheaper),  cmocka_unit_test(refracts_at_a_border),
-        cmocka_unit_test(uses_a_road_beside_the_straight_line), cmocka_unit_test(does_not_squeeze_between_closed_cells),
-        cmocka_unit_test(rides_what_is_cheaper_than_walking),   cmocka_unit_test(rides_from_island_to_island),
-        cmocka_unit_test(closed_links_are_not_ridden),          cmocka_unit_test(links_are_ridden_at_best),
-        cmocka_unit_test(limits_lead_to_the_nearest_place),     cmocka_unit_test(an_interrupt_stops_it),
-        cmocka_unit_test(the_steady_state_allocates_nothing),   cmocka_unit_test(says_when_memory_ends),
+        cmocka_unit_test(goes_round_mud_when_that_is_cheaper),
+        cmocka_unit_test(passes_a_sliver_in_a_straight_line),
+        cmocka_unit_test(refracts_at_a_border),
+        cmocka_unit_test(uses_a_road_beside_the_straight_line),
+        cmocka_unit_test(does_not_squeeze_between_closed_cells),
+        cmocka_unit_test(rides_what_is_cheaper_than_walking),
+        cmocka_unit_test(rides_from_island_to_island),
+        cmocka_unit_test(closed_links_are_not_ridden),
+        cmocka_unit_test(links_are_ridden_at_best),
+        cmocka_unit_test(limits_lead_to_the_nearest_place),
+        cmocka_unit_test(an_interrupt_stops_it),
+        cmocka_unit_test(the_steady_state_allocates_nothing),
+        cmocka_unit_test(says_when_memory_ends),
     };
     return cmocka_run_group_tests(tests, make_query, destroy_query);
 }

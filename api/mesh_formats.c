@@ -18,7 +18,14 @@ static bool is_json(const char *bytes, size_t size)
 static bool is_polyanya(const char *bytes, size_t size)
 {
     size_t start = api_text_start(bytes, size);
-    return api_begins_with_word(bytes + start, size - start, "mesh");
+    return api_begins_with_word(bytes + start, size - start, "mesh") ||
+           api_begins_with_word(bytes + start, size - start, "weighted_mesh");
+}
+
+static bool is_movingai(const char *bytes, size_t size)
+{
+    size_t start = api_text_start(bytes, size);
+    return api_begins_with(bytes + start, size - start, "type octile", 11);
 }
 
 /// An OBJ tells itself by its first statement; comments before it are skipped.
@@ -46,6 +53,7 @@ const api_format api_formats[] = {
     {"mset", "Detour sets", ".bin .navmesh .mset", is_mset, nav_read_mset, NULL},
     {"json", "JSON meshes", ".json", is_json, NULL, api_read_json},
     {"polyanya", "Polyanya meshes", ".mesh", is_polyanya, nav_read_polyanya, NULL},
+    {"movingai", "MovingAI maps", ".map", is_movingai, nav_read_movingai, NULL},
     {"obj", "Wavefront OBJ files", ".obj", is_obj, nav_read_obj, NULL},
 };
 const size_t api_format_count = sizeof api_formats / sizeof *api_formats;
@@ -73,12 +81,10 @@ static const struct {
     {"RSRC", 4, "a binary Godot resource, which this version does not read"},
     {"RSCC", 4, "a compressed Godot resource, which this version does not read"},
     {"\xCE\xFA\xED\xFE", 4, "a Source .nav, which this version does not read"},
-    {"type octile", 11, "a MovingAI grid, which this version does not read"},
     {"<?xml", 5, "XML, which this version does not read"},
     {"<map", 4, "a Tiled map in XML, which this version does not read"},
     {"\x1F\x8B", 2, "compressed by gzip: send it unpacked"},
     {"PK\x03\x04", 4, "a zip archive: send the file in it"},
-    {"weighted_mesh", 13, "a weighted Polyanya mesh, which this version does not read: only `mesh` version 2"},
 };
 
 /// KBEngine writes Detour sets without a magic: version 1, a count, parameters, then the first tile.

@@ -206,6 +206,9 @@ static void describe(const loader *l, api_mesh *mesh)
     memcpy(mesh->format, l->soup.format, sizeof mesh->format);
     mesh->agent = info.agent;
     memcpy(mesh->areas, s->areas, sizeof mesh->areas);
+    for (int i = 1; l->soup.areas_are_costs && i < 256; i++) {
+        mesh->areas[i].cost = s->areas[i].listed ? s->areas[i].cost : i;
+    }
     memcpy(mesh->flags, s->flags, sizeof mesh->flags);
 }
 

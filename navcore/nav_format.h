@@ -11,6 +11,7 @@ typedef nav_status nav_read_fn(nav_soup *soup, const void *bytes, size_t size, n
 
 nav_read_fn nav_read_mset;     ///< Detour set, MSET version 1, 32- and 64-bit references
 nav_read_fn nav_read_obj;      ///< Wavefront OBJ
-nav_read_fn nav_read_polyanya; ///< Polyanya .mesh version 2
+nav_read_fn nav_read_polyanya; ///< Polyanya .mesh versions 2 and 3, and weighted
+nav_read_fn nav_read_movingai; ///< MovingAI .map grids
 
 #endif

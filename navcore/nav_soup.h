@@ -31,6 +31,7 @@ typedef struct nav_soup {
     uint32_t *flags;    ///< [poly_cap]; meaningful only with has_flags
     uint32_t *edges;    ///< [corner_cap] NAV_EDGE_… or a polygon's number; meaningful only with has_edges
     bool has_areas, has_flags, has_edges;
+    bool areas_are_costs; ///< an area's number is what it costs, until somebody says otherwise
 
     double *detail_vertices; ///< [x, y, z] * detail_vertex_count
     uint32_t detail_vertex_count, detail_vertex_cap;
@@ -56,6 +57,11 @@ void nav_soup_init(nav_soup *soup, const nav_alloc *alloc);
 
 /// Frees what the soup holds; the soup is empty again.
 void nav_soup_deinit(nav_soup *soup);
+
+/// Makes room at once for what an empty soup is going to hold: growing by doubling costs several times that.
+/// @param edges  every polygon will say what its edges are
+/// @return NAV_OK, NAV_NO_MEMORY, NAV_TOO_LARGE
+nav_status nav_soup_reserve(nav_soup *soup, size_t vertices, size_t polygons, size_t corners, bool edges);
 
 /// @return NAV_OK, NAV_NO_MEMORY, NAV_TOO_LARGE
 nav_status nav_soup_add_vertex(nav_soup *soup, double x, double y, double z);

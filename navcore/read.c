@@ -1,6 +1,9 @@
 /// What the readers share.
 #include "read.h"
 
+#include "nav_number.h"
+
+#include <math.h>
 #include <string.h>
 
 bool nav__list_reserve(nav__list *list, const nav_alloc *alloc, uint32_t cap)
@@ -57,6 +60,69 @@ nav_status nav__text_fail(const nav__text *t, nav_error *error, const char *expe
     }
     word[n] = '\0';
     return nav_fail(error, NAV_BAD_FORMAT, t->line, NAV_NO_BYTE, "expected %s, found `%s`", expected, word);
+}
+
+bool nav__text_next_word(nav__text *t)
+{
+    while (t->p < t->end) {
+        if (nav__is_newline(*t->p)) {
+            nav__text_newline(t);
+        } else if (nav__is_blank(*t->p)) {
+            t->p++;
+        } else {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool nav__text_take_word(nav__text *t, const char *word)
+{
+    size_t length = strlen(word);
+    if (!nav__text_next_word(t) || (size_t)(t->end - t->p) < length || memcmp(t->p, word, length) != 0) {
+        return false;
+    }
+    nav__text behind = *t;
+    behind.p += length;
+    if (!nav__text_word_ends(&behind)) {
+        return false;
+    }
+    *t = behind;
+    return true;
+}
+
+nav_status nav__text_integer(nav__text *t, nav_error *error, int64_t min, int64_t max, const char *what, int64_t *value)
+{
+    nav__text_next_word(t);
+    const char *word = t->p;
+    const char *behind = nav_integer_parse(word, t->end, value);
+    if (behind) {
+        t->p = behind;
+    }
+    if (!behind || !nav__text_word_ends(t)) {
+        t->p = word;
+        return nav__text_fail(t, error, what);
+    }
+    if (*value < min || *value > max) {
+        return nav_fail(error, NAV_BAD_FORMAT, t->line, NAV_NO_BYTE, "%s is %lld, outside %lld to %lld", what,
+                        (long long)*value, (long long)min, (long long)max);
+    }
+    return NAV_OK;
+}
+
+nav_status nav__text_number(nav__text *t, nav_error *error, const char *what, double *value)
+{
+    nav__text_next_word(t);
+    const char *word = t->p;
+    const char *behind = nav_number_parse(word, t->end, value);
+    if (behind) {
+        t->p = behind;
+    }
+    if (!behind || !nav__text_word_ends(t) || !isfinite(*value)) {
+        t->p = word;
+        return nav__text_fail(t, error, what);
+    }
+    return NAV_OK;
 }
 
 nav_status nav__read_end(nav_soup *soup, nav_status status, nav_error *error)

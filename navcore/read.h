@@ -50,6 +50,31 @@ static inline bool nav__is_newline(char c)
     return c == '\n' || c == '\r';
 }
 
+/// Steps over white space and line ends to the next word. @return false at the end of the text
+bool nav__text_next_word(nav__text *t);
+
+/// Does a word end at the cursor?
+static inline bool nav__text_word_ends(const nav__text *t)
+{
+    return t->p == t->end || nav__is_blank(*t->p) || nav__is_newline(*t->p);
+}
+
+/// Is the next word `word`? Steps behind it if so, else only to it.
+bool nav__text_take_word(nav__text *t, const char *word);
+
+/// Reads the next word as a whole number from `min` to `max`; `what` says in an error what it is.
+nav_status nav__text_integer(nav__text *t, nav_error *error, int64_t min, int64_t max, const char *what,
+                             int64_t *value);
+
+/// Reads the next word as a finite number.
+nav_status nav__text_number(nav__text *t, nav_error *error, const char *what, double *value);
+
+/// More words than that cannot be left: each takes a character and a blank.
+static inline int64_t nav__text_most_words(const nav__text *t)
+{
+    return (int64_t)((t->end - t->p) / 2 + 1);
+}
+
 /// Fails with what was expected and what stands at the cursor instead.
 nav_status nav__text_fail(const nav__text *t, nav_error *error, const char *expected);
 

@@ -115,6 +115,32 @@ static nav_status begin_edges(nav_soup *soup)
     return NAV_OK;
 }
 
+nav_status nav_soup_reserve(nav_soup *soup, size_t vertices, size_t polygons, size_t corners, bool edges)
+{
+    const array of_vertices[] = {{&soup->vertices, 3 * sizeof(double), 0}};
+    const array of_polygons[] = {
+        {&soup->poly_first, sizeof(uint32_t), 1},
+        {&soup->areas, sizeof(uint8_t), 0},
+        {&soup->flags, sizeof(uint32_t), 0},
+    };
+    const array of_corners[] = {
+        {&soup->corners, sizeof(uint32_t), 0},
+        {&soup->edges, sizeof(uint32_t), 0},
+    };
+    if (vertices > MAX_ENTRIES || polygons > MAX_ENTRIES || corners > MAX_ENTRIES) {
+        return NAV_TOO_LARGE;
+    }
+    nav_status status = reserve(&soup->alloc, &soup->vertex_cap, 0, (uint32_t)vertices, of_vertices, 1);
+    if (status == NAV_OK) {
+        status = reserve(&soup->alloc, &soup->poly_cap, 0, (uint32_t)polygons, of_polygons, 3);
+    }
+    if (status == NAV_OK) {
+        status = reserve(&soup->alloc, &soup->corner_cap, 0, (uint32_t)corners, of_corners, edges ? 2 : 1);
+    }
+    soup->has_edges = status == NAV_OK && edges;
+    return status;
+}
+
 nav_status nav_soup_add_polygon(nav_soup *soup, const uint32_t *corners, uint32_t count, uint8_t area, uint32_t flags,
                                 const uint32_t *edges)
 {

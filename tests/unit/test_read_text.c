@@ -274,15 +274,61 @@ static void test_polyanya(void **state)
     nav_soup_deinit(&soup);
 }
 
+static void test_polyanya_weighted(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "weighted_mesh\n2\n4 2\n0 0 0\n2 0 0\n2 2 0\n0 2 0\n3 0 1 2 1 -1 -1 9\n3 0 2 3 -1 0 -1 1\n",
+        // The one in circulation has a cost without a polygon.
+        "weighted_mesh\n2\n4 2\n0 0 0\n2 0 0\n2 2 0\n0 2 0 5\n3 0 1 2 1 -1 -1 9\n3 0 2 3 -1 0 -1 1\n",
+    };
+    for (size_t i = 0; i < 2; i++) {
+        nav_soup soup;
+        nav_error error;
+        assert_int_equal(read_text(nav_read_polyanya, &soup, texts[i], &error), NAV_OK);
+        assert_true(soup.has_areas && soup.areas_are_costs);
+        assert_int_equal(soup.areas[0], 9);
+        assert_int_equal(soup.areas[1], 1);
+        assert_int_equal(soup.warning_count, i);
+        check_polygon(&soup, 1, 3, (const uint32_t[]){0, 2, 3});
+        nav_soup_deinit(&soup);
+    }
+}
+
+/// Numbers count from 1, and polygon 0 is not to be walked on: it keeps its number and has no surface.
+static void test_polyanya_version_3(void **state)
+{
+    (void)state;
+    nav_soup soup;
+    nav_error error;
+    assert_int_equal(read_text(nav_read_polyanya, &soup,
+                               "mesh\n3\n5 3\n0 0\n2 0\n2 2\n0 2\n4 2\n"
+                               "0 3 1 2 3 -2 0 -3\n1 3 1 3 4 0 -1 0\n1 3 2 5 3 1 0 0\n",
+                               &error),
+                     NAV_OK);
+    assert_int_equal(soup.poly_count, 3);
+    check_polygon(&soup, 0, 3, (const uint32_t[]){0, 0, 0});
+    check_polygon(&soup, 1, 3, (const uint32_t[]){0, 2, 3});
+    for (uint32_t k = 3; k < 9; k++) { // the last one's door leads nowhere
+        assert_int_equal(soup.edges[k], NAV_EDGE_WALL);
+    }
+    nav_soup_deinit(&soup);
+}
+
 static void test_polyanya_complaints(void **state)
 {
     (void)state;
     static const complaint cases[] = {
         {"", "does not begin with the word `mesh`", 1},
         {"meshes 2", "does not begin", 1},
-        {"weighted_mesh\n2\n", "weighted", 1},
-        {"mesh\n3\n", "line 2: a Polyanya mesh of version 3", 2},
-        {"mesh\n9\n", "line 2: expected version 2", 2},
+        {"weighted_mesh\n3\n", "line 2: expected version 2", 2},
+        {"mesh\n9\n", "line 2: expected version 2 or 3", 2},
+        {"mesh 3 3 1\n 0 0 1 0 1 1\n 2 3 1 2 3 0 0 0\n", "line 3: a polygon's mark 0 or 1 is 2", 3},
+        {"mesh 3 3 1\n 0 0 1 0 1 1\n 1 3 0 2 3 0 0 0\n", "line 3: the vertex of a corner is 0, outside 1 to 3", 3},
+        {"mesh 3 3 1\n 0 0 1 0 1 1\n 1 3 1 2 3 0 0 2\n", "line 3: a neighbour is 2, outside -1 to 1", 3},
+        {"mesh 3 3 1\n 0 0 1 0 1 1\n 1 3 1 2 3 0 -2 0\n", "line 3: a neighbour is -2", 3},
+        {"weighted_mesh 2 3 1\n 0 0 1 0 1 0 1 0 1 1 1 0\n 3 0 1 2 -1 -1 -1 0\n", "the cost of a polygon is 0", 3},
+        {"weighted_mesh 2 3 1\n 0 0 1 0 1 0 1 0 1 1 1 0\n 3 0 1 2 -1 -1 -1", "expected the cost of a polygon", 3},
         {"mesh\n2\n-1 1\n", "line 3: the number of vertices is -1", 3},
         {"mesh\n2\n2147483648 1\n", "the number of vertices is 2147483648, outside", 3},
         {"mesh\n2\n3 4294967295\n", "the number of polygons is 4294967295", 3},
@@ -381,6 +427,8 @@ int main(void)
         cmocka_unit_test(test_obj_relative_indices),
         cmocka_unit_test(test_obj_complaints),
         cmocka_unit_test(test_polyanya),
+        cmocka_unit_test(test_polyanya_weighted),
+        cmocka_unit_test(test_polyanya_version_3),
         cmocka_unit_test(test_polyanya_complaints),
         cmocka_unit_test(test_mangled),
         cmocka_unit_test(test_out_of_memory),

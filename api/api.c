@@ -64,9 +64,8 @@ void api_set_deadline(api_context *context, uint64_t deadline_ns)
 
 size_t api_body_limit(const api_limits *limits, api_method method, const char *path)
 {
-    const char *id;
-    size_t id_size;
-    const api_route *route = api_route_find(path, &id, &id_size);
+    api_route_ids ids;
+    const api_route *route = api_route_find(path, &ids);
     if (route && route->put && method == API_PUT) {
         return limits->max_body;
     }
@@ -121,6 +120,7 @@ api_task *api_task_create(const api_call *call, api_outcome (*run)(api_task *, a
         task->request = call->request;
         task->route = call->route;
         memcpy(task->id, call->id, sizeof task->id);
+        memcpy(task->item, call->item, sizeof task->item);
         task->deadline_ns = call->request->start_ns + (uint64_t)call->context->limits.max_timeout_ms * 1000000u;
     }
     return task;
@@ -197,13 +197,11 @@ static bool check_rights(const api_call *call, api_problem *problem)
     return false;
 }
 
-/// An id that cannot be one names no mesh; a new mesh cannot be put under it.
-static bool check_id(api_call *call, const char *id, size_t size, api_problem *problem)
+/// An id that cannot be one names nothing; nothing new can be put under it.
+static bool check_id(const api_call *call, const char *what, const char *id, size_t size, char to[NAV_ID_MAX + 1],
+                     api_problem *problem)
 {
-    if (!id) {
-        return true;
-    }
-    if (api_percent_decode(id, size, false, call->id, sizeof call->id) && api_id_valid(call->id, strlen(call->id))) {
+    if (!id || (api_percent_decode(id, size, false, to, NAV_ID_MAX + 1) && api_id_valid(to, strlen(to)))) {
         return true;
     }
     int shown = size < 100 ? (int)size : 100;
@@ -211,17 +209,23 @@ static bool check_id(api_call *call, const char *id, size_t size, api_problem *p
         api_problem_set(problem, API_BAD_REQUEST, "`%.*s` is no id: 1 to 64 of A-Z a-z 0-9 . _ - and no dot first",
                         shown, id);
     } else {
-        api_problem_set(problem, API_NOT_FOUND, "there is no mesh `%.*s`", shown, id);
+        api_problem_set(problem, API_NOT_FOUND, "there is no %s `%.*s`", what, shown, id);
     }
     return false;
 }
 
-/// Only questions and uploads have parameters, and look at them themselves; elsewhere one is a mistake that
+static bool check_ids(api_call *call, const api_route_ids *ids, api_problem *problem)
+{
+    return check_id(call, "mesh", ids->at[0], ids->size[0], call->id, problem) &&
+           check_id(call, "such thing as", ids->at[1], ids->size[1], call->item, problem);
+}
+
+/// Only some calls and uploads have parameters, and look at them themselves; elsewhere one is a mistake that
 /// could cost a mesh.
 static bool check_parameters(const api_call *call, api_problem *problem)
 {
     const api_route *route = call->route;
-    if (route->kind || route->post == api_batch_begin || call->request->method == API_PUT ||
+    if (route->kind || route->parameters || call->request->method == API_PUT ||
         strncmp(route->pattern, "/v1/", strlen("/v1/")) != 0) {
         return true;
     }
@@ -241,9 +245,8 @@ static bool check_parameters(const api_call *call, api_problem *problem)
 api_outcome api_begin(api_context *context, const api_request *request, api_response *response, api_task **task)
 {
     *task = NULL;
-    const char *id;
-    size_t id_size;
-    const api_route *route = api_route_find(request->path, &id, &id_size);
+    api_route_ids ids;
+    const api_route *route = api_route_find(request->path, &ids);
     api_call call = {.context = context, .request = request, .response = response, .route = route, .task = task};
     api_problem problem;
     if (!route) {
@@ -262,8 +265,7 @@ api_outcome api_begin(api_context *context, const api_request *request, api_resp
         problem.allow = api_route_allow(route);
         return api_fail(&call, &problem);
     }
-    if (!check_rights(&call, &problem) || !check_id(&call, id, id_size, &problem) ||
-        !check_parameters(&call, &problem)) {
+    if (!check_rights(&call, &problem) || !check_ids(&call, &ids, &problem) || !check_parameters(&call, &problem)) {
         return api_fail(&call, &problem);
     }
     return handler(&call);

@@ -26,8 +26,9 @@ typedef struct api_call {
     const api_request *request;
     api_response *response;
     const api_route *route;
-    char id[NAV_ID_MAX + 1]; ///< of the mesh in the path, empty where the route has none
-    api_task **task;         ///< where a handler leaves the task it made
+    char id[NAV_ID_MAX + 1];   ///< of the mesh in the path, empty where the route has none
+    char item[NAV_ID_MAX + 1]; ///< of the thing of the mesh, likewise
+    api_task **task;           ///< where a handler leaves the task it made
 } api_call;
 
 typedef api_outcome api_handler(api_call *call);
@@ -37,7 +38,7 @@ struct api_task {
     api_outcome (*run)(api_task *task, api_context *context, api_response *response);
     const api_request *request;
     const api_route *route;
-    char id[NAV_ID_MAX + 1];
+    char id[NAV_ID_MAX + 1], item[NAV_ID_MAX + 1];
     const api_mesh *mesh; ///< a reference; NULL: none
     cJSON *question;      ///< NULL: none; of a batch, its members but for the queries
     api_buffer body;      ///< the answer so far

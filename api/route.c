@@ -13,7 +13,7 @@ static const api_route routes[] = {
     {.pattern = "/v1/meshes/{m}/random", .get = api_query_begin, .post = api_query_begin, .kind = &api_random},
     {.pattern = "/v1/meshes/{m}/pick", .get = api_query_begin, .post = api_query_begin, .kind = &api_pick},
     {.pattern = "/v1/meshes/{m}/matrix", .get = api_query_begin, .post = api_query_begin, .kind = &api_matrix},
-    {.pattern = "/v1/meshes/{m}/batch", .post = api_batch_begin},
+    {.pattern = "/v1/meshes/{m}/batch", .post = api_batch_begin, .parameters = true},
     {.pattern = "/livez", .get = api_service_livez},
     {.pattern = "/readyz", .get = api_service_readyz},
     {.pattern = "/healthz", .get = api_service_healthz},
@@ -29,18 +29,20 @@ static const api_route routes[] = {
 };
 enum { ROUTE_COUNT = sizeof routes / sizeof *routes };
 
-static bool matches(const char *pattern, const char *path, const char **id, size_t *id_size)
+static bool matches(const char *pattern, const char *path, api_route_ids *ids)
 {
+    size_t count = 0;
+    *ids = (api_route_ids){.at = {NULL}};
     while (*pattern) {
         if (*pattern == '{') {
             size_t size = strcspn(path, "/");
-            if (size == 0) {
+            if (size == 0 || count == API_ROUTE_IDS) {
                 return false;
             }
-            *id = path;
-            *id_size = size;
+            ids->at[count] = path;
+            ids->size[count++] = size;
             path += size;
-            pattern += strlen("{m}");
+            pattern += strcspn(pattern, "}") + 1;
         } else if (*pattern++ != *path++) {
             return false;
         }
@@ -48,15 +50,14 @@ static bool matches(const char *pattern, const char *path, const char **id, size
     return *path == '\0';
 }
 
-const api_route *api_route_find(const char *path, const char **id, size_t *id_size)
+const api_route *api_route_find(const char *path, api_route_ids *ids)
 {
     for (size_t i = 0; i < ROUTE_COUNT; i++) {
-        *id = NULL;
-        *id_size = 0;
-        if (matches(routes[i].pattern, path, id, id_size)) {
+        if (matches(routes[i].pattern, path, ids)) {
             return &routes[i];
         }
     }
+    *ids = (api_route_ids){.at = {NULL}};
     return NULL;
 }
 
@@ -70,6 +71,8 @@ api_handler *api_route_handler(const api_route *route, api_method method)
         return route->post;
     case API_PUT:
         return route->put;
+    case API_PATCH:
+        return route->patch;
     case API_DELETE:
         return route->remove;
     default:
@@ -79,18 +82,32 @@ api_handler *api_route_handler(const api_route *route, api_method method)
 
 bool api_route_changes(const api_route *route, api_method method)
 {
-    return method == API_PUT || method == API_DELETE || (method == API_POST && route->post_changes);
+    return method == API_PUT || method == API_PATCH || method == API_DELETE ||
+           (method == API_POST && route->post_changes);
 }
+
+// The Allow header for each set of methods.
+#define GET_0 ""
+#define GET_1 "GET, HEAD, "
+#define POST_0 ""
+#define POST_1 "POST, "
+#define PUT_0 ""
+#define PUT_1 "PUT, "
+#define PATCH_0 ""
+#define PATCH_1 "PATCH, "
+#define DELETE_0 ""
+#define DELETE_1 "DELETE, "
+#define ALLOW(get, post, put, patch, remove) GET_##get POST_##post PUT_##put PATCH_##patch DELETE_##remove "OPTIONS"
+#define ALLOW_2(get, post, put, patch) ALLOW(get, post, put, patch, 0), ALLOW(get, post, put, patch, 1)
+#define ALLOW_4(get, post, put) ALLOW_2(get, post, put, 0), ALLOW_2(get, post, put, 1)
+#define ALLOW_8(get, post) ALLOW_4(get, post, 0), ALLOW_4(get, post, 1)
 
 const char *api_route_allow(const api_route *route)
 {
-    if (route->put) {
-        return "GET, HEAD, PUT, DELETE, OPTIONS";
-    }
-    if (route->get && route->post) {
-        return "GET, HEAD, POST, OPTIONS";
-    }
-    return route->get ? "GET, HEAD, OPTIONS" : "POST, OPTIONS";
+    static const char *const texts[32] = {ALLOW_8(0, 0), ALLOW_8(0, 1), ALLOW_8(1, 0), ALLOW_8(1, 1)};
+    unsigned methods = (route->get ? 16u : 0) | (route->post ? 8u : 0) | (route->put ? 4u : 0) |
+                       (route->patch ? 2u : 0) | (route->remove ? 1u : 0);
+    return texts[methods];
 }
 
 const api_route *api_route_at(size_t index)

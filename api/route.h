@@ -6,16 +6,23 @@
 #include "query.h"
 
 struct api_route {
-    const char *pattern; ///< "{m}" stands for a mesh's id
-    api_handler *get, *post, *put, *remove;
+    const char *pattern; ///< "{m}" stands for a mesh's id, a second name in braces for that of a thing of the mesh
+    api_handler *get, *post, *put, *patch, *remove;
     const api_query_kind *kind; ///< of a query, NULL otherwise
     bool post_changes;          ///< POST needs the right to change things
+    bool parameters;            ///< the handler looks at the query string itself; else there must be none
 };
 
-/// @param id       set to where the mesh's id begins in `path`, still percent-encoded; NULL: the route has none
-/// @param id_size  its length
+#define API_ROUTE_IDS 2
+
+/// Where ids stand in a path, still percent-encoded; NULL: the route has none.
+typedef struct api_route_ids {
+    const char *at[API_ROUTE_IDS];
+    size_t size[API_ROUTE_IDS];
+} api_route_ids;
+
 /// @return NULL: no such path
-const api_route *api_route_find(const char *path, const char **id, size_t *id_size);
+const api_route *api_route_find(const char *path, api_route_ids *ids);
 
 /// The handler for a method (HEAD is GET), NULL where the path does not take it.
 api_handler *api_route_handler(const api_route *route, api_method method);

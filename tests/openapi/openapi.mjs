@@ -18,7 +18,7 @@ const UNSEEN = {
   507: "needs a full disk",
   409: "needs a mesh that is being loaded",
 };
-const METHODS = ["get", "post", "put", "delete"];
+const METHODS = ["get", "post", "put", "patch", "delete"];
 const MOST_FAILURES = 40;
 
 const tally = { passed: 0, failed: 0, skipped: 0 };

@@ -53,12 +53,12 @@ static const cJSON *described(const char *pattern)
 static void test_routes(void **state)
 {
     (void)state;
-    static const char *const names[] = {"get", "post", "put", "delete"};
-    static const char *const words[] = {"GET", "POST", "PUT", "DELETE"};
-    static const api_method methods[] = {API_GET, API_POST, API_PUT, API_DELETE};
+    static const char *const names[] = {"get", "post", "put", "patch", "delete"};
+    static const char *const words[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
+    static const api_method methods[] = {API_GET, API_POST, API_PUT, API_PATCH, API_DELETE};
     int routes = 0;
     for (const api_route *route; (route = api_route_at((size_t)routes)); routes++) {
-        for (int k = 0; k < 4; k++) {
+        for (int k = 0; k < 5; k++) {
             bool there = api_route_handler(route, methods[k]) != NULL;
             bool told = cJSON_GetObjectItemCaseSensitive(described(route->pattern), names[k]) != NULL;
             bool allowed = strstr(api_route_allow(route), words[k]) != NULL;

@@ -59,4 +59,8 @@ void bench_surface(bench_report &report, const bench_case &c, own_side &own, det
 /// @return false when a mesh does not build
 bool bench_ways(bench_report &report, const bench_case &c, own_side &own, bool with_peer);
 
+/// Rows about loading a Detour set.
+/// @return false when it does not load
+bool bench_load(bench_report &report, const bench_case &c, const std::vector<char> &set);
+
 #endif

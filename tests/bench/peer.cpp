@@ -354,3 +354,36 @@ bool detour_peer::load(const std::vector<char> &set, std::string &why)
     seconds = bench_now() - before;
     return make_query();
 }
+
+std::vector<char> detour_peer::save() const
+{
+    std::vector<char> set;
+    auto put = [&set](const void *bytes, size_t size) {
+        set.insert(set.end(), (const char *)bytes, (const char *)bytes + size);
+    };
+    const dtNavMesh *m = mesh.get();
+    const int32_t version = 1;
+    int32_t tiles = 0;
+    put("TESM", 4);
+    put(&version, sizeof version);
+    put(&tiles, sizeof tiles);
+    put(m->getParams(), sizeof(dtNavMeshParams));
+    for (int i = 0; i < m->getMaxTiles(); i++) {
+        const dtMeshTile *tile = m->getTile(i);
+        if (!tile->header) {
+            continue;
+        }
+        struct {
+            dtTileRef ref;
+            int32_t size;
+        } head;
+        std::memset(&head, 0, sizeof head); // its padding goes into the file
+        head.ref = m->getTileRef(tile);
+        head.size = tile->dataSize;
+        put(&head, sizeof head);
+        put(tile->data, (size_t)tile->dataSize);
+        tiles++;
+    }
+    std::memcpy(&set[8], &tiles, sizeof tiles);
+    return set;
+}

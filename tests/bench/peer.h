@@ -38,6 +38,9 @@ class detour_peer
     /// Takes a Detour set as it is.
     bool load(const std::vector<char> &set, std::string &why);
 
+    /// The tiles as a Detour set, which load() takes.
+    std::vector<char> save() const;
+
     bool nearest(nav_vec p, nav_vec &out);
     /// Location of the start included. @return the share of the way walked; -1 off the mesh
     double raycast(const bench_pair &ray);

@@ -4,6 +4,7 @@
 #define API_MESH_H
 
 #include "api_frame.h"
+#include "nav_format.h"
 #include "nav_mesh.h"
 #include "nav_query.h"
 #include "api_problem.h"
@@ -53,6 +54,8 @@ typedef struct api_mesh {
 typedef struct api_mesh_source {
     const void *bytes;
     size_t size;
+    const nav_part *parts;       ///< [part_count] where a mesh is many files together, bytes and name of the first
+    size_t part_count;           ///< also given above; 0: it is in one
     const char *format;          ///< NUL-terminated override ("obj", "mset", …), NULL: by content
     const char *name;            ///< file name, a hint for the format by its ending; may be NULL
     const char *sidecar;         ///< NUL-terminated text of {mesh}.meta.json, NULL: none

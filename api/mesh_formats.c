@@ -3,10 +3,36 @@
 
 #include "mesh_read.h"
 
+/// Words the other way round are big-endian: their readers refuse them by name.
 static bool is_mset(const char *bytes, size_t size)
 {
-    // MSET: big-endian, which its reader refuses by name.
-    return api_begins_with(bytes, size, "TESM", 4) || api_begins_with(bytes, size, "MSET", 4);
+    // KBEngine's sets have no magic: version 1, a count, parameters, then the first tile behind its reference and
+    // size, of which the latter may be 64 bits wide.
+    bool kbengine = size >= 56 && memcmp(bytes, "\1\0\0\0", 4) == 0 &&
+                    (memcmp(bytes + 44, "VAND", 4) == 0 || memcmp(bytes + 52, "VAND", 4) == 0);
+    return kbengine || api_begins_with(bytes, size, "TESM", 4) || api_begins_with(bytes, size, "MSET", 4) ||
+           api_begins_with(bytes, size, "TASM", 4) || api_begins_with(bytes, size, "MSAT", 4);
+}
+
+static bool is_dnav(const char *bytes, size_t size)
+{
+    return api_begins_with(bytes, size, "VAND", 4) || api_begins_with(bytes, size, "DNAV", 4);
+}
+
+static bool is_mmtile(const char *bytes, size_t size)
+{
+    // An .mmap of newer exporters begins with the same magic and has 40 bytes.
+    return size > 40 && (api_begins_with(bytes, size, "PAMM", 4) || api_begins_with(bytes, size, "MMAP", 4));
+}
+
+static bool read_mmap(const api_reading *reading)
+{
+    const nav_part alone = {".mmap", reading->bytes, reading->size};
+    bool many = reading->part_count > 0;
+    nav_error error = {0};
+    nav_status status =
+        nav_read_mmap(reading->soup, many ? reading->parts : &alone, many ? reading->part_count : 1, &error);
+    return status == NAV_OK || api_read_failed(reading->problem, status, &error);
 }
 
 static bool is_json(const char *bytes, size_t size)
@@ -51,6 +77,9 @@ static bool is_obj(const char *bytes, size_t size)
 // JSON is a mesh of ours where it is nobody else's: other formats in JSON stand before it.
 const api_format api_formats[] = {
     {"mset", "Detour sets", ".bin .navmesh .mset", is_mset, nav_read_mset, NULL},
+    {"dnav", "single Detour tiles", ".dnav .tile", is_dnav, nav_read_dnav, NULL},
+    {"mmtile", ".mmtile tiles", ".mmtile", is_mmtile, nav_read_mmtile, NULL},
+    {"mmap", ".mmap maps", ".mmap", NULL, NULL, read_mmap},
     {"json", "JSON meshes", ".json", is_json, NULL, api_read_json},
     {"polyanya", "Polyanya meshes", ".mesh", is_polyanya, nav_read_polyanya, NULL},
     {"movingai", "MovingAI maps", ".map", is_movingai, nav_read_movingai, NULL},
@@ -66,12 +95,8 @@ static const struct {
 } foreign[] = {
     {"TEST", 4, "a Detour tile cache set (TSET): export the navigation mesh built from it, as MSET"},
     {"TAST", 4, "a Detour tile cache set (TSAT): export the navigation mesh built from it, as MSET"},
+    {"TSAT", 4, "a big-endian Detour tile cache set: export the navigation mesh built from it, as little-endian MSET"},
     {"TSET", 4, "a big-endian Detour tile cache set: export the navigation mesh built from it, as little-endian MSET"},
-    {"TASM", 4, "a Detour set with scene bounds (MSAT): export it as MSET"},
-    {"MSAT", 4, "a big-endian Detour set with scene bounds (MSAT): export it as little-endian MSET"},
-    {"VAND", 4, "a single Detour tile: export the set of tiles, as MSET"},
-    {"DNAV", 4, "a big-endian Detour tile: export the set of tiles, as little-endian MSET"},
-    {"PAMM", 4, "a .mmtile tile, which this version does not read"},
     {"glTF", 4, "a binary glTF (GLB), which this version does not read: export it as OBJ"},
     {"ply\n", 4, "a PLY, which this version does not read: export it as OBJ"},
     {"ply\r", 4, "a PLY, which this version does not read: export it as OBJ"},
@@ -87,12 +112,6 @@ static const struct {
     {"PK\x03\x04", 4, "a zip archive: send the file in it"},
 };
 
-/// KBEngine writes Detour sets without a magic: version 1, a count, parameters, then the first tile.
-static bool looks_like_kbengine(const char *bytes, size_t size)
-{
-    return size >= 48 && memcmp(bytes, "\1\0\0\0", 4) == 0 && memcmp(bytes + 44, "VAND", 4) == 0;
-}
-
 const char *api_format_foreign(const char *bytes, size_t size)
 {
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
@@ -100,8 +119,8 @@ const char *api_format_foreign(const char *bytes, size_t size)
             return foreign[i].what;
         }
     }
-    if (looks_like_kbengine(bytes, size)) {
-        return "a KBEngine navigation mesh, which this version does not read: export it as MSET";
+    if (api_begins_with(bytes, size, "PAMM", 4)) {
+        return "an .mmap without its tiles: put it into the mesh folder with the .mmtile files beside it";
     }
     return NULL;
 }

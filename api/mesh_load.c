@@ -15,7 +15,7 @@ typedef struct loader {
     nav_soup soup;
 } loader;
 
-static bool fail_status(api_problem *problem, nav_status status, const nav_error *error)
+bool api_read_failed(api_problem *problem, nav_status status, const nav_error *error)
 {
     switch (status) {
     case NAV_NO_MEMORY:
@@ -67,6 +67,8 @@ static bool read_file(loader *l)
     if (format->read_more) {
         const api_reading reading = {.bytes = l->source->bytes,
                                      .size = l->source->size,
+                                     .parts = l->source->parts,
+                                     .part_count = l->source->part_count,
                                      .settings = &l->settings,
                                      .soup = &l->soup,
                                      .extra = &l->extra,
@@ -75,7 +77,7 @@ static bool read_file(loader *l)
     }
     nav_error error = {0};
     nav_status status = format->read(&l->soup, l->source->bytes, l->source->size, &error);
-    return status == NAV_OK || fail_status(l->problem, status, &error);
+    return status == NAV_OK || api_read_failed(l->problem, status, &error);
 }
 
 /// What the settings say of the agent, member by member, over what the file says. It must be known before
@@ -189,10 +191,10 @@ static bool build(loader *l, api_mesh *mesh)
     nav_error error = {0};
     mesh->report = calloc(1, sizeof *mesh->report);
     if (!mesh->report) {
-        return fail_status(l->problem, NAV_NO_MEMORY, &error);
+        return api_read_failed(l->problem, NAV_NO_MEMORY, &error);
     }
     nav_status status = nav_mesh_build(&l->soup, &options, NULL, &mesh->nav, mesh->report, &error);
-    return status == NAV_OK || fail_status(l->problem, status, &error);
+    return status == NAV_OK || api_read_failed(l->problem, status, &error);
 }
 
 static void describe(const loader *l, api_mesh *mesh)

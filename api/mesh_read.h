@@ -22,6 +22,8 @@ typedef struct api_file_extra {
 typedef struct api_reading {
     const char *bytes;
     size_t size;
+    const nav_part *parts; ///< [part_count] of a mesh in many files, `bytes` among them; none for one in a single file
+    size_t part_count;
     const struct api_settings *settings;
     nav_soup *soup;        ///< initialised and empty; holds nothing on failure
     api_file_extra *extra; ///< all zero; likewise
@@ -51,6 +53,9 @@ const char *api_format_foreign(const char *bytes, size_t size);
 
 /// The names of all formats: "mset, json and obj". @return `text`
 const char *api_format_names(char *text, size_t size);
+
+/// Puts a reader's failure into the problem. @return false
+bool api_read_failed(api_problem *problem, nav_status status, const nav_error *error);
 
 // For sniffing.
 

@@ -9,9 +9,24 @@
 /// @return NAV_OK, NAV_UNKNOWN_FORMAT (not this format at all), NAV_BAD_FORMAT, NAV_TOO_LARGE, NAV_NO_MEMORY
 typedef nav_status nav_read_fn(nav_soup *soup, const void *bytes, size_t size, nav_error *error);
 
-nav_read_fn nav_read_mset;     ///< Detour set, MSET version 1, 32- and 64-bit references
+nav_read_fn nav_read_mset;     ///< Detour set: MSET version 1, MSAT, KBEngine's; 32- and 64-bit references, Unreal 4's
+nav_read_fn nav_read_dnav;     ///< one Detour tile, version 7, without a container
+nav_read_fn nav_read_mmtile;   ///< one tile of an .mmap
 nav_read_fn nav_read_obj;      ///< Wavefront OBJ
 nav_read_fn nav_read_polyanya; ///< Polyanya .mesh versions 2 and 3, and weighted
 nav_read_fn nav_read_movingai; ///< MovingAI .map grids
+
+/// One of the files that are a mesh together.
+typedef struct nav_part {
+    const char *name; ///< for messages
+    const void *bytes;
+    size_t size;
+} nav_part;
+
+/// A map of the kind that emulators of World of Warcraft keep: an .mmap with the parameters and any number of
+/// .mmtile files with a tile each, in any order. Tiles that seem to be missing are only warned of.
+/// @param parts  [count]; the first is the .mmap
+/// @return as nav_read_fn; errors name the file
+nav_status nav_read_mmap(nav_soup *soup, const nav_part *parts, size_t count, nav_error *error);
 
 #endif

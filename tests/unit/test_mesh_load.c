@@ -125,7 +125,13 @@ static void test_formats_that_are_refused_by_name(void **state)
         {"MSET\0\0\0\1", 8, "big-endian", API_BAD_MESH},
         {"TESM\1\0\0\0", 8, "header of 40 bytes", API_BAD_MESH},
         {"TEST\1\0\0\0", 8, "tile cache", API_UNSUPPORTED_MEDIA_TYPE},
-        {"TASM\1\0\0\0", 8, "MSAT", API_UNSUPPORTED_MEDIA_TYPE},
+        {"TASM\1\0\0\0", 8, "header of 64 bytes", API_BAD_MESH},
+        {"MSAT\0\0\0\1", 8, "big-endian", API_BAD_MESH},
+        {"DNAV\0\0\0\7", 8, "big-endian", API_BAD_MESH},
+        {"VAND\7\0\0\0", 8, "tile 0 has no DNAV header", API_BAD_MESH},
+        {"PAMM\7\0\0\0", 8, ".mmtile files beside it", API_UNSUPPORTED_MEDIA_TYPE},
+        {"TAST\1\0\0\0", 8, "as MSET", API_UNSUPPORTED_MEDIA_TYPE},
+        {"TSAT\0\0\0\1", 8, "big-endian", API_UNSUPPORTED_MEDIA_TYPE},
         {"glTF\2\0\0\0", 8, "glTF", API_UNSUPPORTED_MEDIA_TYPE},
         {"\xCE\xFA\xED\xFE", 4, "Source .nav", API_UNSUPPORTED_MEDIA_TYPE},
         {"[gd_resource", 12, "Godot", API_UNSUPPORTED_MEDIA_TYPE},
@@ -144,11 +150,15 @@ static void test_formats_that_are_refused_by_name(void **state)
             fail_msg("file %zu: %s, %s", i, api_code_text(problem.code), problem.detail);
         }
     }
-    char kbengine[48] = {1};
+    // KBEngine's sets, told by the first tile's magic; an .mmap, told by nothing but its name.
+    char kbengine[56] = {1};
     memcpy(kbengine + 44, "VAND", 4);
     api_problem problem;
-    assert_null(load_named(kbengine, sizeof kbengine, "a.navmesh", NULL, NULL, &problem));
-    assert_non_null(strstr(problem.detail, "KBEngine"));
+    assert_null(load_named(kbengine, sizeof kbengine, "a.obj", NULL, NULL, &problem));
+    assert_non_null(strstr(problem.detail, "0 tiles cannot be"));
+    assert_null(load_named(kbengine, 28, "a.mmap", NULL, NULL, &problem));
+    assert_int_equal(problem.code, API_BAD_MESH);
+    assert_non_null(strstr(problem.detail, "without any .mmtile"));
 }
 
 static void test_frames(void **state)

@@ -54,6 +54,16 @@ static bool is_movingai(const char *bytes, size_t size)
     return api_begins_with(bytes + start, size - start, "type octile", 11);
 }
 
+static bool is_ply(const char *bytes, size_t size)
+{
+    return api_begins_with_word(bytes, size, "ply");
+}
+
+static bool is_stl(const char *bytes, size_t size)
+{
+    return api_begins_with_word(bytes, size, "solid") || nav_stl_is_binary(bytes, size);
+}
+
 /// An OBJ tells itself by its first statement; comments before it are skipped.
 static bool is_obj(const char *bytes, size_t size)
 {
@@ -84,6 +94,8 @@ const api_format api_formats[] = {
     {"polyanya", "Polyanya meshes", ".mesh", is_polyanya, nav_read_polyanya, NULL},
     {"movingai", "MovingAI maps", ".map", is_movingai, nav_read_movingai, NULL},
     {"obj", "Wavefront OBJ files", ".obj", is_obj, nav_read_obj, NULL},
+    {"ply", "PLY files", ".ply", is_ply, nav_read_ply, NULL},
+    {"stl", "STL files", ".stl", is_stl, nav_read_stl, NULL}, // the last: in binary it has no mark
 };
 const size_t api_format_count = sizeof api_formats / sizeof *api_formats;
 
@@ -98,9 +110,6 @@ static const struct {
     {"TSAT", 4, "a big-endian Detour tile cache set: export the navigation mesh built from it, as little-endian MSET"},
     {"TSET", 4, "a big-endian Detour tile cache set: export the navigation mesh built from it, as little-endian MSET"},
     {"glTF", 4, "a binary glTF (GLB), which this version does not read: export it as OBJ"},
-    {"ply\n", 4, "a PLY, which this version does not read: export it as OBJ"},
-    {"ply\r", 4, "a PLY, which this version does not read: export it as OBJ"},
-    {"solid ", 6, "an STL, which this version does not read: export it as OBJ"},
     {"Kaydara FBX", 11, "an FBX, which this version does not read: export it as OBJ"},
     {"[gd_", 4, "a Godot resource, which this version does not read"},
     {"RSRC", 4, "a binary Godot resource, which this version does not read"},

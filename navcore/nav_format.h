@@ -15,6 +15,11 @@ nav_read_fn nav_read_mmtile;   ///< one tile of an .mmap
 nav_read_fn nav_read_obj;      ///< Wavefront OBJ
 nav_read_fn nav_read_polyanya; ///< Polyanya .mesh versions 2 and 3, and weighted
 nav_read_fn nav_read_movingai; ///< MovingAI .map grids
+nav_read_fn nav_read_ply;      ///< PLY, text and binary
+nav_read_fn nav_read_stl;      ///< STL, text and binary
+
+/// Does the size of the bytes fit the number of triangles that a binary STL has in its head?
+bool nav_stl_is_binary(const void *bytes, size_t size);
 
 /// One of the files that are a mesh together.
 typedef struct nav_part {

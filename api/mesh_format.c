@@ -79,6 +79,34 @@ size_t api_text_start(const char *bytes, size_t size)
     return at;
 }
 
+bool api_read_failed(api_problem *problem, nav_status status, const nav_error *error)
+{
+    switch (status) {
+    case NAV_NO_MEMORY:
+        api_problem_set(problem, API_STORAGE_FULL, "not enough memory for this mesh");
+        break;
+    case NAV_BAD_FORMAT:
+    case NAV_UNKNOWN_FORMAT:
+    case NAV_BAD_MESH:
+    case NAV_TOO_LARGE:
+        api_problem_set(problem, API_BAD_MESH, "%s", error->message[0] ? error->message : nav_status_text(status));
+        break;
+    default:
+        api_problem_set(problem, API_INTERNAL, "%s", nav_status_text(status));
+    }
+    return false;
+}
+
+bool api_format_read(const api_format *format, const api_reading *reading)
+{
+    if (format->read_more) {
+        return format->read_more(reading);
+    }
+    nav_error error = {0};
+    nav_status status = format->read(reading->soup, reading->bytes, reading->size, &error);
+    return status == NAV_OK || api_read_failed(reading->problem, status, &error);
+}
+
 static void fail_unknown(api_problem *problem)
 {
     char known[sizeof problem->detail] = "";

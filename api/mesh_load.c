@@ -15,24 +15,6 @@ typedef struct loader {
     nav_soup soup;
 } loader;
 
-bool api_read_failed(api_problem *problem, nav_status status, const nav_error *error)
-{
-    switch (status) {
-    case NAV_NO_MEMORY:
-        api_problem_set(problem, API_STORAGE_FULL, "not enough memory for this mesh");
-        break;
-    case NAV_BAD_FORMAT:
-    case NAV_UNKNOWN_FORMAT:
-    case NAV_BAD_MESH:
-    case NAV_TOO_LARGE:
-        api_problem_set(problem, API_BAD_MESH, "%s", error->message[0] ? error->message : nav_status_text(status));
-        break;
-    default:
-        api_problem_set(problem, API_INTERNAL, "%s", nav_status_text(status));
-    }
-    return false;
-}
-
 /// The format asked for: the parameter, else the source's own, else what the content tells.
 static const api_format *choose_format(const loader *l)
 {
@@ -64,20 +46,15 @@ static bool read_file(loader *l)
     if (!format) {
         return false;
     }
-    if (format->read_more) {
-        const api_reading reading = {.bytes = l->source->bytes,
-                                     .size = l->source->size,
-                                     .parts = l->source->parts,
-                                     .part_count = l->source->part_count,
-                                     .settings = &l->settings,
-                                     .soup = &l->soup,
-                                     .extra = &l->extra,
-                                     .problem = l->problem};
-        return format->read_more(&reading);
-    }
-    nav_error error = {0};
-    nav_status status = format->read(&l->soup, l->source->bytes, l->source->size, &error);
-    return status == NAV_OK || api_read_failed(l->problem, status, &error);
+    const api_reading reading = {.bytes = l->source->bytes,
+                                 .size = l->source->size,
+                                 .parts = l->source->parts,
+                                 .part_count = l->source->part_count,
+                                 .settings = &l->settings,
+                                 .soup = &l->soup,
+                                 .extra = &l->extra,
+                                 .problem = l->problem};
+    return api_format_read(format, &reading);
 }
 
 /// What the settings say of the agent, member by member, over what the file says. It must be known before

@@ -54,6 +54,9 @@ const char *api_format_foreign(const char *bytes, size_t size);
 /// The names of all formats: "mset, json and obj". @return `text`
 const char *api_format_names(char *text, size_t size);
 
+/// Reads by whichever of its readers the format has. @return as api_read_fn
+bool api_format_read(const api_format *format, const api_reading *reading);
+
 /// Puts a reader's failure into the problem. @return false
 bool api_read_failed(api_problem *problem, nav_status status, const nav_error *error);
 

@@ -6,7 +6,7 @@ FUZZ_READERS := $(notdir $(wildcard tests/fuzz/corpus/reader_*))
 FUZZERS := $(filter-out reader,$(patsubst tests/fuzz/fuzz_%.c,%,$(wildcard tests/fuzz/fuzz_*.c))) $(FUZZ_READERS)
 FUZZED := $(if $(READER),$(addprefix reader_,$(READER)),$(FUZZERS))
 
-$(BUILD)/tests/fuzz/fuzz_reader_%.o: tests/fuzz/fuzz_reader.c
+$(FUZZ_READERS:%=$(BUILD)/tests/fuzz/fuzz_%.o): $(BUILD)/tests/fuzz/fuzz_reader_%.o: tests/fuzz/fuzz_reader.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) $(TEST_INC) -DFORMAT='"$*"' $(DEP) -c -o $@ $<
 # With a plain main, for the tests: the kept inputs once more.

@@ -118,7 +118,7 @@ static void add_connected(const nav_mesh *m, const nav_filter *filter, nav__anch
         uint32_t cell = anchor->cells[i];
         for (uint32_t e = m->cells[cell].first_edge; e < m->cells[cell + 1].first_edge; e++) {
             if (m->edges[e].twin != NAV_NONE) {
-                add_cell(m, m->edge_cell[m->edges[e].twin], filter, anchor);
+                add_cell(m, nav__edge_cell(m, m->edges[e].twin), filter, anchor);
             }
         }
     }

@@ -36,6 +36,13 @@ typedef struct nav__half {
     uint32_t kind; ///< of the soup's edge: NAV_EDGE_ANY, _SEAM, _WALL or a polygon's number
 } nav__half;
 
+/// A face of the finished mesh; the arrays' ends are the next one's firsts.
+typedef struct nav__work_face {
+    uint32_t first_corner, first_tri;
+    uint32_t cell;
+    uint32_t polygon;
+} nav__work_face;
+
 typedef struct nav__work_cell {
     uint32_t half;       ///< any of its ring; NAV_NONE: the cell is gone
     uint32_t size;       ///< half-edges in the ring
@@ -91,7 +98,7 @@ typedef struct nav__build {
     uint32_t ring_count, vertical_count, mixed_count;
     uint32_t *ring_points, *ring_kinds;
 
-    nav__face *faces; ///< [face_count + 1], sorted by polygon
+    nav__work_face *faces; ///< [face_count + 1], sorted by polygon
     uint32_t face_count, corner_count;
     uint32_t *face_corners;
     uint32_t *tris; ///< [3] * tri_count

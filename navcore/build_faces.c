@@ -62,7 +62,7 @@ static void begin_face(nav__build *b, uint32_t polygon, uint32_t size)
 {
     const nav_soup *s = b->soup;
     uint32_t f = b->face_count++;
-    b->faces[f] = (nav__face){.first_corner = b->corner_count, .first_tri = 0, .cell = f, .polygon = polygon};
+    b->faces[f] = (nav__work_face){.first_corner = b->corner_count, .first_tri = 0, .cell = f, .polygon = polygon};
     b->items[f] = (nav__item){f, NAV_NONE};
     b->cells[f] = (nav__work_cell){.half = b->corner_count, .size = size, .first_item = f, .last_item = f,
                                    .flags = s->has_flags ? s->flags[polygon] : 0,
@@ -167,7 +167,7 @@ static nav_status add_detail(nav__build *b)
             }
         }
     }
-    b->faces[b->face_count] = (nav__face){
+    b->faces[b->face_count] = (nav__work_face){
         .first_corner = b->corner_count, .first_tri = b->tri_count, .cell = NAV_NONE, .polygon = NAV_NONE};
     return NAV_OK;
 }

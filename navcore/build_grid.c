@@ -4,6 +4,7 @@
 #include <float.h>
 
 #define MOST_GRID_CELLS 4000000u
+#define FACES_PER_CELL 2.0 ///< more: less memory, but more faces to be looked at
 #define MOST_ENTRIES_PER_FACE 8u
 #define LEAST_STEP 1e-30 ///< its inverse is a finite float too
 
@@ -93,7 +94,7 @@ static void set_step(nav__work_grid *g, double step, double width, double depth)
     g->nz = (uint32_t)(depth / (double)g->step) + 1;
 }
 
-/// About one cell a face over the bounds; coarser while large faces would be entered too often.
+/// About FACES_PER_CELL to the cell over the bounds; coarser while large faces would be entered too often.
 static void choose_step(const nav__build *b, nav__work_grid *g)
 {
     float min[2] = {FLT_MAX, FLT_MAX}, max[2] = {-FLT_MAX, -FLT_MAX};
@@ -108,7 +109,7 @@ static void choose_step(const nav__build *b, nav__work_grid *g)
     g->x = min[0];
     g->z = min[1];
     double width = (double)max[0] - (double)min[0], depth = (double)max[1] - (double)min[1];
-    double cells = fmin(b->face_count, MOST_GRID_CELLS / 2);
+    double cells = fmin((double)b->face_count / FACES_PER_CELL, MOST_GRID_CELLS / 2);
     double longest = fmax(width, depth);
     // The second bound keeps a long narrow mesh from needing more cells along it than there are faces.
     double step = fmax(sqrt(width * depth / cells), fmax(longest / cells, longest * 1e-7));

@@ -43,7 +43,7 @@ static void pair(nav__build *b, uint32_t g, uint32_t h)
 /// Slope of the half-edge's face across the edge: height gained per unit of ground distance to the left.
 static double slope_left(const nav__build *b, uint32_t half)
 {
-    const nav__face *f = &b->faces[b->items[b->cells[b->halves[half].cell].first_item].face];
+    const nav__work_face *f = &b->faces[b->items[b->cells[b->halves[half].cell].first_item].face];
     nav__p2 from = nav__build_spot(b, half), to = nav__build_spot(b, b->halves[half].next);
     double length = nav__dist(from, to), far = 0, slope = 0;
     double y0 = (double)nav__build_height(b, b->halves[half].spot);

@@ -49,7 +49,29 @@ static bool set_slot(slot *s, const void *array, size_t count, size_t size)
     return true;
 }
 
-/// Sizes of all arrays, in the order in which they lie.
+/// Do all points lie at one height?
+static bool is_flat(const nav__build *b)
+{
+    for (uint32_t p = 1; p < b->point_count; p++) {
+        if (b->points[3 * (size_t)p + 1] != b->points[1]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Is each polygon one face?
+static bool has_whole_polygons(const nav__build *b)
+{
+    for (uint32_t f = 0; f < b->face_count; f++) {
+        if (b->faces[f].polygon != f) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/// Sizes of all arrays, in the order in which they lie. Those that this mesh does not need have none.
 static uint32_t list_slots(const nav__build *b, const nav__pack *p, nav_mesh *m, slot *slots)
 {
     size_t grid_cells = (size_t)b->grid.nx * b->grid.nz;
@@ -58,9 +80,8 @@ static uint32_t list_slots(const nav__build *b, const nav__pack *p, nav_mesh *m,
 #define SLOT(array, count) fits = fits && set_slot(&slots[n++], &m->array, (count), sizeof *m->array)
     SLOT(cells, (size_t)m->cell_count + 1);
     SLOT(edges, p->edge_count);
-    SLOT(edge_cell, p->edge_count);
-    SLOT(vertex_xz, 2 * (size_t)p->vertex_count);
-    SLOT(vertex_y, p->vertex_count);
+    SLOT(edge_block, p->edge_count / NAV__EDGE_BLOCK + 1);
+    SLOT(edge_offset, p->edge_count);
     SLOT(vertex_edge, p->vertex_count);
     SLOT(cell_faces, p->cell_face_count);
     SLOT(faces, (size_t)b->face_count + 1);
@@ -72,6 +93,15 @@ static uint32_t list_slots(const nav__build *b, const nav__pack *p, nav_mesh *m,
     SLOT(island_area, b->island_count);
     SLOT(links, b->link_count);
     SLOT(rides, 2 * (size_t)b->link_count); // build_rides.c fills as many as it needs
+    if (!is_flat(b)) {
+        SLOT(vertex_y, p->vertex_count);
+    }
+    if (b->tri_count > 0) {
+        SLOT(face_tris, (size_t)b->face_count + 1);
+    }
+    if (!has_whole_polygons(b)) {
+        SLOT(face_polygon, b->face_count);
+    }
 #undef SLOT
     return fits ? n : 0;
 }
@@ -166,9 +196,19 @@ static void fill_face_bounds(nav_mesh *m)
 static void fill_surface(const nav__build *b, const nav__pack *p, nav_mesh *m)
 {
     nav__face *faces = (nav__face *)m->faces;
-    memcpy(faces, b->faces, ((size_t)b->face_count + 1) * sizeof *faces);
-    for (uint32_t f = 0; f < b->face_count; f++) {
-        faces[f].cell = p->new_cell[b->faces[f].cell];
+    uint32_t *face_tris = (uint32_t *)m->face_tris, *face_polygon = (uint32_t *)m->face_polygon;
+    for (uint32_t f = 0; f <= b->face_count; f++) {
+        const nav__work_face *w = &b->faces[f];
+        faces[f] = (nav__face){.first_corner = w->first_corner, .cell = NAV_NONE};
+        if (face_tris) {
+            face_tris[f] = w->first_tri;
+        }
+        if (f < b->face_count) {
+            faces[f].cell = p->new_cell[w->cell];
+            if (face_polygon) {
+                face_polygon[f] = w->polygon;
+            }
+        }
     }
     memcpy((void *)m->face_corners, b->face_corners, b->corner_count * sizeof *m->face_corners);
     memcpy((void *)m->points, b->points, 3 * (size_t)b->point_count * sizeof *m->points);
@@ -197,7 +237,8 @@ static void fill_cells(const nav__build *b, const nav__pack *p, nav_mesh *m)
 {
     nav__cell *cells = (nav__cell *)m->cells;
     nav__edge *edges = (nav__edge *)m->edges;
-    uint32_t *edge_cell = (uint32_t *)m->edge_cell, *cell_faces = (uint32_t *)m->cell_faces;
+    uint32_t *block = (uint32_t *)m->edge_block, *cell_faces = (uint32_t *)m->cell_faces;
+    uint8_t *offset = (uint8_t *)m->edge_offset;
     uint32_t edge = 0, item_count = 0;
     for (uint32_t c = 0; c < b->live_cells; c++) {
         const nav__work_cell *w = &b->cells[b->cell_order[c]];
@@ -218,7 +259,10 @@ static void fill_cells(const nav__build *b, const nav__pack *p, nav_mesh *m)
                                       .z = b->spots[2 * (size_t)spot + 1],
                                       .vertex = p->half_vertex[h],
                                       .twin = twin == NAV_NONE ? NAV_NONE : p->new_edge[twin]};
-            edge_cell[edge] = c;
+            if (edge % NAV__EDGE_BLOCK == 0) {
+                block[edge / NAV__EDGE_BLOCK] = c;
+            }
+            offset[edge] = (uint8_t)(c - block[edge / NAV__EDGE_BLOCK]);
         }
     }
     cells[b->live_cells] = (nav__cell){.first_edge = edge, .first_face = item_count};
@@ -242,14 +286,16 @@ static void fill_cell_bounds(nav_mesh *m)
         cells[c].low_y = UINT16_MAX;
         cells[c].level = 1;
         for (uint32_t i = cells[c].first_face; i < cells[c + 1].first_face; i++) {
-            const nav__face *face = &m->faces[m->cell_faces[i]];
+            uint32_t f = m->cell_faces[i];
+            const nav__face *face = &m->faces[f];
             if (face->cell != c) {
                 cells[c].shares_face = cells[face->cell].shares_face = 1;
             }
             for (uint32_t k = face->first_corner; k < face[1].first_corner; k++) {
                 note_height(m, &cells[c], m->face_corners[k], first);
             }
-            for (uint32_t k = 3 * face->first_tri; k < 3 * face[1].first_tri; k++) {
+            uint32_t first_tri, end_tri = nav__face_tris(m, f, &first_tri);
+            for (uint32_t k = 3 * first_tri; k < 3 * end_tri; k++) {
                 note_height(m, &cells[c], m->tris[k], first);
             }
         }
@@ -258,14 +304,14 @@ static void fill_cell_bounds(nav_mesh *m)
 
 static void fill_vertices(const nav__build *b, const nav__pack *p, nav_mesh *m)
 {
-    float *xz = (float *)m->vertex_xz, *y = (float *)m->vertex_y;
+    float *y = (float *)m->vertex_y;
     uint32_t *edge = (uint32_t *)m->vertex_edge;
     for (uint32_t v = 0; v < p->vertex_count; v++) {
-        uint32_t h = p->vertex_half[v], spot = b->halves[h].spot;
-        xz[2 * (size_t)v] = b->spots[2 * (size_t)spot];
-        xz[2 * (size_t)v + 1] = b->spots[2 * (size_t)spot + 1];
-        y[v] = nav__build_height(b, spot);
+        uint32_t h = p->vertex_half[v];
         edge[v] = p->new_edge[h];
+        if (y) {
+            y[v] = nav__build_height(b, b->halves[h].spot);
+        }
     }
 }
 

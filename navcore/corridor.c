@@ -134,7 +134,7 @@ static bool push_point(nav_query *query, nav_vec point, uint32_t *count)
 bool nav__corridor_add(nav_query *query, const nav_mesh *m, uint32_t cell, nav__p2 a, nav__p2 b, uint32_t *count)
 {
     if (m->cells[cell + 1].first_face - m->cells[cell].first_face == 1) {
-        return push_polygon(query, m->faces[m->cell_faces[m->cells[cell].first_face]].polygon, count);
+        return push_polygon(query, nav__face_polygon(m, m->cell_faces[m->cells[cell].first_face]), count);
     }
     uint32_t met;
     crossing *list = collect(query, m, cell, a, b, &met);
@@ -144,10 +144,10 @@ bool nav__corridor_add(nav_query *query, const nav_mesh *m, uint32_t cell, nav__
     course along = begin_course(list, met);
     const crossing *c = next_crossing(&along, 0);
     if (!c) {
-        return push_polygon(query, m->faces[list[0].face].polygon, count);
+        return push_polygon(query, nav__face_polygon(m, list[0].face), count);
     }
     for (; c; c = next_crossing(&along, c->t1)) {
-        if (!push_polygon(query, m->faces[c->face].polygon, count)) {
+        if (!push_polygon(query, nav__face_polygon(m, c->face), count)) {
             return false;
         }
     }
@@ -167,7 +167,7 @@ bool nav__surface_points(nav_query *query, const nav_mesh *m, uint32_t cell, nav
     course along = begin_course(list, met);
     const crossing *from = next_crossing(&along, 0), *to;
     for (; from && (to = next_crossing(&along, from->t1)) != NULL; from = to) {
-        if (m->faces[from->face].polygon == m->faces[to->face].polygon) {
+        if (nav__face_polygon(m, from->face) == nav__face_polygon(m, to->face)) {
             continue;
         }
         double t = from->t1;

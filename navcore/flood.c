@@ -59,8 +59,8 @@ static void flood_from(cell_flood *f, uint32_t cell)
     const nav_mesh *m = f->m;
     for (uint32_t e = m->cells[cell].first_edge; e < m->cells[cell + 1].first_edge; e++) {
         uint32_t twin = m->edges[e].twin;
-        if (twin != NAV_NONE && nav__passes(m, f->filter, m->edge_cell[twin])) {
-            reach_cell(f, m->edge_cell[twin]);
+        if (twin != NAV_NONE && nav__passes(m, f->filter, nav__edge_cell(m, twin))) {
+            reach_cell(f, nav__edge_cell(m, twin));
         }
     }
     const nav__ride *rides;

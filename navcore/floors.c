@@ -102,7 +102,7 @@ static bool collect(nav_query *query, const nav__locator *s, candidate_heap *hea
 static bool share_edge(const nav_mesh *m, uint32_t a, uint32_t b)
 {
     for (uint32_t e = m->cells[a].first_edge; e < m->cells[a + 1].first_edge; e++) {
-        if (m->edges[e].twin != NAV_NONE && m->edge_cell[m->edges[e].twin] == b) {
+        if (m->edges[e].twin != NAV_NONE && nav__edge_cell(m, m->edges[e].twin) == b) {
             return true;
         }
     }
@@ -158,7 +158,7 @@ static bool goes_on(const nav__locator *s, const nav__candidate *c)
             return true;
         }
         for (uint32_t e = m->cells[around[k]].first_edge; e < m->cells[around[k] + 1].first_edge; e++) {
-            uint32_t twin = m->edges[e].twin, next = twin == NAV_NONE ? NAV_NONE : m->edge_cell[twin];
+            uint32_t twin = m->edges[e].twin, next = twin == NAV_NONE ? NAV_NONE : nav__edge_cell(m, twin);
             bool known = next == NAV_NONE || count == MOST_AROUND || !touches(m, e, c->at, 2 * s->slack) ||
                          !nav__passes(m, s->filter, next);
             for (uint32_t i = 0; i < count && !known; i++) {

@@ -97,7 +97,8 @@ static inline uint32_t nav__sector(const nav__intervals *st, uint32_t edge)
     if (st->all_pass || !nav__touches_closed(m, st->s->filter, v)) {
         return v;
     }
-    for (uint32_t twin; (twin = m->edges[edge].twin) != NAV_NONE && nav__passes(m, st->s->filter, m->edge_cell[twin]);) {
+    for (uint32_t twin; (twin = m->edges[edge].twin) != NAV_NONE &&
+                        nav__passes(m, st->s->filter, nav__edge_cell(m, twin));) {
         edge = nav__edge_next(m, twin);
     }
     return m->vertex_count + m->ride_count + edge;
@@ -131,11 +132,6 @@ static inline bool nav__is_outdone(const nav__intervals *st, const nav__record *
 }
 
 // ---- geometry --------------------------------------------------------------------------------------
-
-static inline nav__p2 nav__vertex_ground(const nav_mesh *m, uint32_t v)
-{
-    return (nav__p2){(double)m->vertex_xz[2 * v], (double)m->vertex_xz[2 * v + 1]};
-}
 
 static inline bool nav__same(nav__p2 a, nav__p2 b) { return a.x == b.x && a.z == b.z; }
 
@@ -209,7 +205,7 @@ static inline bool nav__is_passable(const nav__intervals *st, uint32_t cell, uin
     if (twin == NAV_NONE) {
         return false;
     }
-    uint32_t into = st->m->edge_cell[twin];
+    uint32_t into = nav__edge_cell(st->m, twin);
     return (st->all_pass || nav__passes(st->m, st->s->filter, into)) && !nav__is_blind_alley(st, cell, into);
 }
 

@@ -271,7 +271,7 @@ void nav__expand_node(nav__intervals *st, const nav__node *from)
     const nav_mesh *m = st->m;
     view v;
     v.from = from;
-    v.cell = m->edge_cell[from->edge];
+    v.cell = nav__edge_cell(m, from->edge);
     v.first = m->cells[v.cell].first_edge;
     v.last = m->cells[v.cell + 1].first_edge - 1;
     v.root = nav__record_ground(st, from->record);
@@ -304,7 +304,7 @@ void nav__expand_place(nav__intervals *st, uint32_t origin, const nav__anchor *a
         uint32_t cell = at->cells[i];
         view v = {.cell = cell, .first = m->cells[cell].first_edge, .last = m->cells[cell + 1].first_edge - 1};
         for (uint32_t e = v.first; e <= v.last; e++) {
-            if (!nav__is_passable(st, cell, e) || nav__is_among(at, m->edge_cell[m->edges[e].twin])) {
+            if (!nav__is_passable(st, cell, e) || nav__is_among(at, nav__edge_cell(m, m->edges[e].twin))) {
                 continue;
             }
             nav__p2 right = nav__edge_from(m, e), left = nav__edge_from(m, chain_next(&v, e)), root = at->p;

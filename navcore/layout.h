@@ -55,9 +55,7 @@ typedef struct nav__cell {
 
 typedef struct nav__face {
     uint32_t first_corner; ///< face f has corners face_corners[first_corner .. faces[f + 1].first_corner - 1]
-    uint32_t first_tri;    ///< likewise in tris; none: the fan round corner 0
     uint32_t cell;
-    uint32_t polygon;                      ///< of the file; faces are sorted by it
     uint16_t low_x, low_z, high_x, high_z; ///< of its corners, by nav__bound_index
 } nav__face;
 
@@ -89,15 +87,17 @@ struct nav_mesh {
 
     const nav__face *faces;       ///< [face_count + 1]
     const uint32_t *face_corners; ///< [corner_count] points
-    const float *points;  ///< [x, y, z] * point_count; the first vertex_points are polygon vertices, then detail
-    const uint32_t *tris; ///< [3] * tri_count: detail triangles, wound as the faces
+    const float *points;       ///< [x, y, z] * point_count; the first vertex_points are polygon vertices, then detail
+    const uint32_t *tris;      ///< [3] * tri_count: detail triangles, wound as the faces
+    const uint32_t *face_tris; ///< [face_count + 1] first triangle of each face, see nav__face_tris; NULL: no detail
+    const uint32_t *face_polygon; ///< [face_count] polygon of the file, rising; NULL: face k is all of polygon k
 
     const nav__cell *cells;     ///< [cell_count + 1]
     const uint32_t *cell_faces; ///< [cell_face_count]
     const nav__edge *edges;     ///< [edge_count]
-    const uint32_t *edge_cell;  ///< [edge_count]
-    const float *vertex_xz;     ///< [x, z] * vertex_count, the same as in edges
-    const float *vertex_y;      ///< [vertex_count] on the surface
+    const uint32_t *edge_block; ///< least cell of each NAV__EDGE_BLOCK half-edges, see nav__edge_cell
+    const uint8_t *edge_offset; ///< [edge_count] and how far from it the half-edge's own cell is
+    const float *vertex_y;      ///< [vertex_count] on the surface; NULL: all at height min[1]
     const uint32_t
         *vertex_edge; ///< [vertex_count] a half-edge that starts here; of an open fan the most clockwise (a wall)
 
@@ -145,15 +145,42 @@ static inline float nav__cell_level(const nav_mesh *m, uint32_t cell)
     return m->points[3 * (size_t)m->face_corners[face->first_corner] + 1];
 }
 
+/// Cells have three edges at least: a block has edges of fewer than 256 cells that follow each other.
+#define NAV__EDGE_BLOCK 256u
+
+/// The cell of a half-edge.
+static inline uint32_t nav__edge_cell(const nav_mesh *m, uint32_t e)
+{
+    return m->edge_block[e / NAV__EDGE_BLOCK] + m->edge_offset[e];
+}
+
+/// The detail triangles of a face, by number. @return where they end; none: the face is the fan round its corner 0
+static inline uint32_t nav__face_tris(const nav_mesh *m, uint32_t face, uint32_t *first)
+{
+    *first = m->face_tris ? m->face_tris[face] : 0;
+    return m->face_tris ? m->face_tris[face + 1] : 0;
+}
+
+/// The file's polygon that a face is, or is a piece of.
+static inline uint32_t nav__face_polygon(const nav_mesh *m, uint32_t face)
+{
+    return m->face_polygon ? m->face_polygon[face] : face;
+}
+
+static inline float nav__vertex_y(const nav_mesh *m, uint32_t vertex)
+{
+    return m->vertex_y ? m->vertex_y[vertex] : m->min[1];
+}
+
 static inline uint32_t nav__edge_next(const nav_mesh *m, uint32_t e)
 {
-    uint32_t c = m->edge_cell[e];
+    uint32_t c = nav__edge_cell(m, e);
     return e + 1 == m->cells[c + 1].first_edge ? m->cells[c].first_edge : e + 1;
 }
 
 static inline uint32_t nav__edge_prev(const nav_mesh *m, uint32_t e)
 {
-    uint32_t c = m->edge_cell[e];
+    uint32_t c = nav__edge_cell(m, e);
     return e == m->cells[c].first_edge ? m->cells[c + 1].first_edge - 1 : e - 1;
 }
 

@@ -111,16 +111,16 @@ static nav__candidate find_over(const nav__locator *s)
 
 bool nav__speaks_for_polygon(const nav__locator *s, uint32_t face, double distance2)
 {
-    const nav__face *faces = s->m->faces;
-    uint32_t polygon = faces[face].polygon;
+    const nav_mesh *m = s->m;
+    uint32_t polygon = nav__face_polygon(m, face);
     nav__p2 at;
-    for (uint32_t f = face; f > 0 && faces[f - 1].polygon == polygon; f--) {
-        if (nav__face_closest(s->m, f - 1, s->p, distance2, &at) < distance2) {
+    for (uint32_t f = face; f > 0 && nav__face_polygon(m, f - 1) == polygon; f--) {
+        if (nav__face_closest(m, f - 1, s->p, distance2, &at) < distance2) {
             return false;
         }
     }
-    for (uint32_t f = face + 1; f < s->m->face_count && faces[f].polygon == polygon; f++) {
-        if (nav__face_closest(s->m, f, s->p, distance2, &at) < distance2) {
+    for (uint32_t f = face + 1; f < m->face_count && nav__face_polygon(m, f) == polygon; f++) {
+        if (nav__face_closest(m, f, s->p, distance2, &at) < distance2) {
             return false;
         }
     }
@@ -313,7 +313,7 @@ bool nav__place_write(const nav__locator *s, nav_vec asked, const nav__candidate
         .point = {straight ? asked.x : m->origin.x + c->at.x, m->origin.y + c->y,
                   straight ? asked.z : m->origin.z + c->at.z},
         .distance = c->distance,
-        .polygon = m->faces[c->face].polygon,
+        .polygon = nav__face_polygon(m, c->face),
         .cell = nav__face_cell_at(m, c->face, c->at),
         .face = c->face,
         .inside = c->over,

@@ -28,15 +28,10 @@ static void *take(nav_matrix *x, size_t count, size_t size)
     return p;
 }
 
-static nav__p2 ground_of(const nav_mesh *m, uint32_t v)
-{
-    return (nav__p2){(double)m->vertex_xz[2 * v], (double)m->vertex_xz[2 * v + 1]};
-}
-
 static nav_vec point_of(const nav_mesh *m, uint32_t v)
 {
-    return (nav_vec){m->origin.x + (double)m->vertex_xz[2 * v], m->origin.y + (double)m->vertex_y[v],
-                     m->origin.z + (double)m->vertex_xz[2 * v + 1]};
+    nav__p2 at = nav__vertex_ground(m, v);
+    return (nav_vec){m->origin.x + at.x, m->origin.y + (double)nav__vertex_y(m, v), m->origin.z + at.z};
 }
 
 static double distance(nav_vec a, nav_vec b)
@@ -108,7 +103,7 @@ static double length_to(nav_matrix *x, const nav__matrix_place *from, uint32_t t
     bool bent = false;
     while (count-- > 0) {
         uint32_t v = x->chain[count];
-        nav__p2 at = ground_of(m, v), next = count ? ground_of(m, x->chain[count - 1]) : to->anchor.p;
+        nav__p2 at = nav__vertex_ground(m, v), next = count ? nav__vertex_ground(m, x->chain[count - 1]) : to->anchor.p;
         bool is_source = !bent && nav__dist(bend, at) <= m->rounding;
         if (!is_source && nav__orient(bend, at, next) != 0) {
             length += distance(bend_point, point_of(m, v));
@@ -335,17 +330,16 @@ static void prepare_graph(nav_matrix *x, nav_query *query)
     if (x->failed) {
         return;
     }
-    double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
+    nav__p2 low = {INFINITY, INFINITY}, high = {-INFINITY, -INFINITY};
     for (uint32_t v = 0; v < vertices; v++) {
-        for (int a = 0; a < 2; a++) {
-            low[a] = fmin(low[a], (double)x->mesh->vertex_xz[2 * v + (uint32_t)a]);
-            high[a] = fmax(high[a], (double)x->mesh->vertex_xz[2 * v + (uint32_t)a]);
-        }
-        x->corners[v] = (nav__corner){INFINITY, x->mesh->vertex_xz[2 * v], x->mesh->vertex_xz[2 * v + 1]};
+        const nav__edge *edge = &x->mesh->edges[x->mesh->vertex_edge[v]];
+        low = (nav__p2){fmin(low.x, (double)edge->x), fmin(low.z, (double)edge->z)};
+        high = (nav__p2){fmax(high.x, (double)edge->x), fmax(high.z, (double)edge->z)};
+        x->corners[v] = (nav__corner){INFINITY, edge->x, edge->z};
         x->ways[v].view.first = NAV__NOT_SEEN_YET;
     }
     nav__matrix_find_walls(x);
-    x->buckets_per_unit = (NAV__BUCKETS - 4) / hypot(high[0] - low[0], high[1] - low[1]);
+    x->buckets_per_unit = (NAV__BUCKETS - 4) / nav__dist(low, high);
     for (uint32_t t = 0; t < x->target_count && !x->failed; t++) {
         const nav__matrix_place *p = &x->targets[t];
         if (p->at.polygon != NAV_NONE) {

@@ -169,7 +169,7 @@ static uint32_t fan_cells(nav_matrix *x, nav_query *query, uint32_t vertex, cons
             x->failed = true;
             return 0;
         }
-        list[count++] = m->edge_cell[e];
+        list[count++] = nav__edge_cell(m, e);
         e = m->edges[nav__edge_prev(m, e)].twin;
     } while (e != NAV_NONE && e != first);
     *cells = query->cells.data;

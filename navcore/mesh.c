@@ -40,13 +40,13 @@ static const nav__face *face_of_polygon(const nav_mesh *m, uint32_t polygon)
     uint32_t low = 0, high = m->face_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (m->faces[middle].polygon < polygon) {
+        if (nav__face_polygon(m, middle) < polygon) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
-    return low < m->face_count && m->faces[low].polygon == polygon ? &m->faces[low] : NULL;
+    return low < m->face_count && nav__face_polygon(m, low) == polygon ? &m->faces[low] : NULL;
 }
 
 uint8_t nav_mesh_polygon_area(const nav_mesh *mesh, uint32_t polygon)
@@ -78,7 +78,7 @@ void nav_mesh_face(const nav_mesh *mesh, uint32_t face, nav_face_view *view)
     const nav__face *f = &mesh->faces[face];
     const nav__cell *c = &mesh->cells[f->cell];
     *view = (nav_face_view){
-        .polygon = f->polygon,
+        .polygon = nav__face_polygon(mesh, face),
         .island = c->island,
         .flags = c->flags,
         .area = c->area,

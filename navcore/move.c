@@ -69,7 +69,7 @@ static bool clip_to_circle(const slide *s, nav__p2 a, nav__p2 d, double *t0, dou
 static bool is_open(const slide *s, uint32_t e)
 {
     uint32_t twin = s->m->edges[e].twin;
-    return twin != NAV_NONE && nav__passes(s->m, s->filter, s->m->edge_cell[twin]);
+    return twin != NAV_NONE && nav__passes(s->m, s->filter, nav__edge_cell(s->m, twin));
 }
 
 /// Looks at the place on wall e, between t0 and t1 of it, that is nearest to the end.
@@ -85,7 +85,7 @@ static void try_wall(slide *s, uint32_t e, double t0, double t1)
     }
     s->best = t == 0 ? from : t == 1 ? to : (nav__p2){s->start.x + y.x, s->start.z + y.z};
     s->best_left = left;
-    s->best_cell = s->m->edge_cell[e];
+    s->best_cell = nav__edge_cell(s->m, e);
     s->best_edge = e;
     s->on_circle = t != best && t != 0 && t != 1;
 }
@@ -110,7 +110,7 @@ static void look_round(slide *s, uint32_t cell)
         holds_end = holds_end && nav__orient(a, b, s->end) >= 0;
         if (clip_to_circle(s, nav__sub(a, s->start), nav__sub(b, a), &t0, &t1)) {
             if (is_open(s, e)) {
-                reach(s, m->edge_cell[m->edges[e].twin]);
+                reach(s, nav__edge_cell(m, m->edges[e].twin));
             } else {
                 try_wall(s, e, t0, t1);
             }
@@ -199,7 +199,7 @@ nav_status nav_query_move(nav_query *query, const nav_mesh *mesh, nav_vec start,
     double height = nav__cell_height(mesh, s.best_cell, s.best, &face);
     move->status = NAV_MOVE_MOVED;
     move->hit = !s.arrived;
-    move->polygon = mesh->faces[face].polygon;
+    move->polygon = nav__face_polygon(mesh, face);
     move->point = (nav_vec){s.arrived ? end.x : mesh->origin.x + s.best.x, mesh->origin.y + height,
                             s.arrived ? end.z : mesh->origin.z + s.best.z};
     return NAV_OK;

@@ -176,7 +176,7 @@ static bool are_joined(const outline *o, uint32_t face, uint32_t other, nav__p2 
         }
         for (uint32_t e = m->cells[here[i]].first_edge; e < m->cells[here[i] + 1].first_edge; e++) {
             uint32_t twin = m->edges[e].twin;
-            if (twin == NAV_NONE || !is_known(there, there_count, m->edge_cell[twin])) {
+            if (twin == NAV_NONE || !is_known(there, there_count, nav__edge_cell(m, twin))) {
                 continue;
             }
             nav__p2 a = nav__edge_from(m, e), along = nav__sub(nav__edge_from(m, nav__edge_next(m, e)), a);
@@ -276,8 +276,8 @@ static bool cut_side(outline *o, uint32_t i)
         for (uint32_t e = m->cells[around[k]].first_edge; e < m->cells[around[k] + 1].first_edge; e++) {
             uint32_t twin = m->edges[e].twin;
             if (twin != NAV_NONE && count < sizeof around / sizeof *around &&
-                !is_known(around, count, m->edge_cell[twin])) {
-                around[count++] = m->edge_cell[twin];
+                !is_known(around, count, nav__edge_cell(m, twin))) {
+                around[count++] = nav__edge_cell(m, twin);
             }
         }
     }

@@ -42,11 +42,12 @@ static nav__stop ride_stop(const nav_mesh *m, uint32_t ride, bool end)
 
 static nav__stop corner_stop(const nav_mesh *m, uint32_t v)
 {
-    float p[3] = {m->vertex_xz[2 * v], m->vertex_y[v], m->vertex_xz[2 * v + 1]};
+    uint32_t edge = m->vertex_edge[v];
+    float p[3] = {m->edges[edge].x, nav__vertex_y(m, v), m->edges[edge].z};
     return (nav__stop){.point = absolute(m, p),
                        .ground = {(double)p[0], (double)p[2]},
                        .vertex = v,
-                       .cell = m->edge_cell[m->vertex_edge[v]],
+                       .cell = nav__edge_cell(m, edge),
                        .ride = NAV_NONE};
 }
 

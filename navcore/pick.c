@@ -89,11 +89,12 @@ static void try_face(ray *r, uint32_t face)
 {
     const nav_mesh *m = r->m;
     const nav__face *f = &m->faces[face];
-    for (uint32_t t = f->first_tri; t < f[1].first_tri; t++) {
+    uint32_t first, end = nav__face_tris(m, face, &first);
+    for (uint32_t t = first; t < end; t++) {
         const uint32_t *corner = m->tris + 3 * (size_t)t;
         try_triangle(r, face, point(m, corner[0]), point(m, corner[1]), point(m, corner[2]));
     }
-    if (f->first_tri == f[1].first_tri) {
+    if (first == end) {
         const uint32_t *corner = m->face_corners + f->first_corner;
         uint32_t count = f[1].first_corner - f->first_corner;
         for (uint32_t k = 1; k + 1 < count; k++) {
@@ -258,6 +259,6 @@ nav_status nav_query_pick(nav_query *query, const nav_mesh *mesh, nav_vec origin
                             mesh->origin.z + r.origin[2] + r.best * d[2]};
     pick->normal = upper_normal(&r);
     pick->back = d[0] * pick->normal.x + d[1] * pick->normal.y + d[2] * pick->normal.z > 0;
-    pick->polygon = mesh->faces[r.face].polygon;
+    pick->polygon = nav__face_polygon(mesh, r.face);
     return NAV_OK;
 }

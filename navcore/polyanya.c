@@ -187,7 +187,7 @@ static bool take_fresh(nav__intervals *st, nav__node *next)
     st->fresh_count = kept;
     for (uint32_t i = 0; i < st->fresh_count; i++) {
         const nav__node *n = &st->fresh[i].node;
-        uint32_t cell = m->edge_cell[n->edge];
+        uint32_t cell = nav__edge_cell(m, n->edge);
         if (m->cells[cell].link_end) {
             add_rides(st, n, cell);
         }
@@ -206,7 +206,7 @@ static bool take_fresh(nav__intervals *st, nav__node *next)
     for (uint32_t i = 0; i < st->fresh_count; i++) {
         const nav__fresh *n = &st->fresh[i];
         // Who is in the goal's cell goes straight to it, unless a ride further on is quicker.
-        if (finals && !st->cheap_rides && nav__is_among(st->s->goal, m->edge_cell[n->node.edge])) {
+        if (finals && !st->cheap_rides && nav__is_among(st->s->goal, nav__edge_cell(m, n->node.edge))) {
             continue;
         }
         double f = st->records[n->node.record].g + least(interval_bound(st, n), ride_bound(st, n->root));
@@ -314,15 +314,16 @@ static bool explain(nav__intervals *st, const nav__node *n)
     const nav__record *r = &st->records[n->record];
     nav__p2 root = nav__record_ground(st, n->record), left, right;
     node_interval(st, n, root, &left, &right);
-    uint32_t cell = m->edge_cell[n->edge], face;
+    uint32_t cell = nav__edge_cell(m, n->edge), face;
     nav_explained *e = &list[s->explained_count++];
     e->left = on_surface(m, cell, left, NULL);
     e->right = on_surface(m, cell, right, NULL);
     on_surface(m, cell, (nav__p2){(left.x + right.x) / 2, (left.z + right.z) / 2}, &face);
-    e->polygon = m->faces[face].polygon;
+    e->polygon = nav__face_polygon(m, face);
     e->g = r->g;
     if (r->vertex < m->vertex_count) {
-        e->root = (nav_vec){m->origin.x + root.x, m->origin.y + (double)m->vertex_y[r->vertex], m->origin.z + root.z};
+        double y = m->origin.y + (double)nav__vertex_y(m, r->vertex);
+        e->root = (nav_vec){m->origin.x + root.x, y, m->origin.z + root.z};
     } else if (r->vertex == NAV_NONE) {
         e->root = on_surface(m, s->start->cells[0], root, NULL);
     } else {
@@ -354,7 +355,7 @@ static nav__search_result settle_for_nearest(nav__intervals *st)
             best = d;
             best_record = n->record;
             s->tip = p;
-            s->tip_cell = st->m->edge_cell[n->edge];
+            s->tip_cell = nav__edge_cell(st->m, n->edge);
             s->length = st->records[n->record].g + nav__dist(root, p);
         }
     }

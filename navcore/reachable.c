@@ -34,7 +34,7 @@ void nav__reachable_offer(nav__reachable *r, uint32_t face, double cost)
         (r->open_count == r->open_cap && !grow(r, &r->query->reach_open, &r->open, &r->open_cap, sizeof *r->open))) {
         return;
     }
-    nav__reachable_open entry = {cost, r->m->faces[face].polygon};
+    nav__reachable_open entry = {cost, nav__face_polygon(r->m, face)};
     r->costs[entry.polygon] = cost;
     uint32_t i = r->open_count++;
     for (; i > 0 && before(entry, r->open[(i - 1) / 2]); i = (i - 1) / 2) {
@@ -86,14 +86,14 @@ uint32_t nav__faces_of_polygon(const nav_mesh *m, uint32_t polygon, uint32_t *en
     uint32_t low = 0, high = m->face_count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (m->faces[middle].polygon < polygon) {
+        if (nav__face_polygon(m, middle) < polygon) {
             low = middle + 1;
         } else {
             high = middle;
         }
     }
     *end = low;
-    while (*end < m->face_count && m->faces[*end].polygon == polygon) {
+    while (*end < m->face_count && nav__face_polygon(m, *end) == polygon) {
         (*end)++;
     }
     return low;

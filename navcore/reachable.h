@@ -36,7 +36,7 @@ typedef struct nav__reachable {
 /// Could a way to the face that costs this be news?
 static inline bool nav__reachable_lacks(const nav__reachable *r, uint32_t face, double cost)
 {
-    return cost <= r->max_cost && cost < r->costs[r->m->faces[face].polygon];
+    return cost <= r->max_cost && cost < r->costs[nav__face_polygon(r->m, face)];
 }
 
 /// Notes a way to the nearest place of a face.

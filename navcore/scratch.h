@@ -100,6 +100,11 @@ static inline nav__p2 nav__edge_from(const nav_mesh *m, uint32_t e)
     return (nav__p2){(double)m->edges[e].x, (double)m->edges[e].z};
 }
 
+static inline nav__p2 nav__vertex_ground(const nav_mesh *m, uint32_t vertex)
+{
+    return nav__edge_from(m, m->vertex_edge[vertex]);
+}
+
 /// Height (relative to the origin) of the surface at ground position p within one cell: of the face of
 /// the cell that holds p, or is nearest to holding it. `face` may be NULL.
 double nav__cell_height(const nav_mesh *m, uint32_t cell, nav__p2 p, uint32_t *face);

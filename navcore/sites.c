@@ -119,13 +119,14 @@ bool nav__sites_init(nav__sites *s, nav_query *query, const nav_mesh *mesh, cons
 
 static nav_vec vertex_at(const nav_mesh *m, uint32_t v)
 {
-    return (nav_vec){(double)m->vertex_xz[2 * v], (double)m->vertex_y[v], (double)m->vertex_xz[2 * v + 1]};
+    nav__p2 at = nav__vertex_ground(m, v);
+    return (nav_vec){at.x, (double)nav__vertex_y(m, v), at.z};
 }
 
 uint32_t nav__sector_next(const nav__sites *s, uint32_t edge)
 {
     uint32_t e = s->mesh->edges[nav__edge_prev(s->mesh, edge)].twin;
-    return e != NAV_NONE && nav__sites_pass(s, s->mesh->edge_cell[e]) ? e : NAV_NONE;
+    return e != NAV_NONE && nav__sites_pass(s, nav__edge_cell(s->mesh, e)) ? e : NAV_NONE;
 }
 
 /// Where the sector of open cells that a half-edge lies in begins: its most clockwise half-edge at the
@@ -136,7 +137,7 @@ static uint32_t sector_begin(const nav__sites *s, uint32_t edge)
     uint32_t own = m->vertex_edge[m->edges[edge].vertex & NAV__VERTEX], e = edge;
     while (!s->all_pass) {
         uint32_t twin = m->edges[e].twin;
-        if (twin == NAV_NONE || !nav__sites_pass(s, m->edge_cell[twin])) {
+        if (twin == NAV_NONE || !nav__sites_pass(s, nav__edge_cell(m, twin))) {
             return e;
         }
         e = nav__edge_next(m, twin);
@@ -151,7 +152,7 @@ uint32_t nav__sites_round(const nav__sites *s, const nav__site *site, uint32_t *
 {
     uint32_t e = site->sector, count = 0;
     do {
-        cells[count++] = s->mesh->edge_cell[e];
+        cells[count++] = nav__edge_cell(s->mesh, e);
         e = nav__sector_next(s, e);
     } while (e != NAV_NONE && e != site->sector && count < cap);
     return count;
@@ -239,7 +240,7 @@ static void add_edge(nav__sites *s, uint32_t cell, uint32_t edge)
 {
     const nav_mesh *m = s->mesh;
     uint32_t twin = m->edges[edge].twin;
-    if (twin == NAV_NONE || !nav__sites_pass(s, m->edge_cell[twin])) {
+    if (twin == NAV_NONE || !nav__sites_pass(s, nav__edge_cell(m, twin))) {
         return;
     }
     uint32_t place = edge < twin ? edge : twin;
@@ -247,14 +248,14 @@ static void add_edge(nav__sites *s, uint32_t cell, uint32_t edge)
     if (slot->stamp != s->stamp) {
         nav_vec a = vertex_at(m, m->edges[place].vertex & NAV__VERTEX);
         nav_vec b = vertex_at(m, m->edges[nav__edge_next(m, place)].vertex & NAV__VERTEX);
-        uint32_t n = site_count(s, cell, m->edge_cell[twin], (nav__p2){a.x, a.z}, (nav__p2){b.x, b.z});
+        uint32_t n = site_count(s, cell, nav__edge_cell(m, twin), (nav__p2){a.x, a.z}, (nav__p2){b.x, b.z});
         *slot = (nav__site_slot){.stamp = s->stamp, .first = s->count};
         bool added = true;
         for (uint32_t i = 1; i <= n && added; i++) {
             added = add_on_edge(s, place, a, b, i / (n + 1.0));
         }
         added = added && add_foot(s, place, a, b, n, s->start->p) && add_foot(s, place, a, b, n, s->goal->p) &&
-                add_ride_feet(s, cell, place, a, b, n) && add_ride_feet(s, m->edge_cell[twin], place, a, b, n);
+                add_ride_feet(s, cell, place, a, b, n) && add_ride_feet(s, nav__edge_cell(m, twin), place, a, b, n);
         if (!added) {
             return;
         }

@@ -52,7 +52,7 @@ static void offer_faces(spread *sp, const sight *s)
             continue;
         }
         nav__p2 at;
-        double news = fmin(sp->max_length, sp->r->costs[m->faces[face].polygon] / sp->unit) - s->g;
+        double news = fmin(sp->max_length, sp->r->costs[nav__face_polygon(m, face)] / sp->unit) - s->g;
         double length = s->g + sqrt(nav__face_closest(m, face, s->root, news * news, &at));
         if (!nav__reachable_lacks(sp->r, face, length * sp->unit)) {
             continue;
@@ -112,7 +112,7 @@ static void take_fresh(spread *sp)
         const nav__fresh *n = &st->fresh[i];
         nav__p2 at = nearest_on(n->left, n->right, n->root);
         double g = st->records[n->node.record].g, entry = g + nav__dist(n->root, at);
-        sight s = {n->root, n->left, n->right, g, entry, st->m->edge_cell[n->node.edge]};
+        sight s = {n->root, n->left, n->right, g, entry, nav__edge_cell(st->m, n->node.edge)};
         if (enter(sp, s.cell, at, entry)) {
             offer_faces(sp, &s);
             open_rides(sp, &s, n->node.record);
@@ -174,7 +174,7 @@ static nav__search_result run(spread *sp)
         }
         if (n.flags & NAV__RIDE) {
             land(sp, &n, top.f);
-        } else if (top.f < sp->enough[st->m->edge_cell[n.edge]] && !nav__is_outdone(st, &st->records[n.record])) {
+        } else if (top.f < sp->enough[nav__edge_cell(st->m, n.edge)] && !nav__is_outdone(st, &st->records[n.record])) {
             nav__expand_node(st, &n);
             take_fresh(sp);
         }

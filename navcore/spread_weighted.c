@@ -95,8 +95,8 @@ static uint32_t cells_of(const spread *sp, const nav__site *s, uint32_t cells[MO
         count = nav__sites_round(&sp->sites, s, cells, MOST_CELLS);
         break;
     case NAV__SITE_EDGE:
-        cells[count++] = m->edge_cell[s->place];
-        cells[count++] = m->edge_cell[m->edges[s->place].twin];
+        cells[count++] = nav__edge_cell(m, s->place);
+        cells[count++] = nav__edge_cell(m, m->edges[s->place].twin);
         break;
     case NAV__SITE_BOARD:
         cells[count++] = m->rides[s->place].from_cell;

@@ -140,10 +140,10 @@ static bool height_in_fan(const nav_mesh *m, const nav__face *f, nav__p2 p, doub
     return height_in_triangle(top, point(m, corners[k - 1]), point(m, corners[k]), p, height);
 }
 
-static bool height_in_detail(const nav_mesh *m, const nav__face *f, nav__p2 p, double *height)
+static bool height_in_detail(const nav_mesh *m, uint32_t first, uint32_t end, nav__p2 p, double *height)
 {
-    const uint32_t *tri = m->tris + 3 * (size_t)f->first_tri, *end = m->tris + 3 * (size_t)f[1].first_tri;
-    for (; tri < end; tri += 3) {
+    for (uint32_t t = first; t < end; t++) {
+        const uint32_t *tri = m->tris + 3 * (size_t)t;
         if (height_in_triangle(point(m, tri[0]), point(m, tri[1]), point(m, tri[2]), p, height)) {
             return true;
         }
@@ -170,17 +170,17 @@ static void try_edge(nearest_edge *best, const float *from, const float *to, nav
 }
 
 /// Height where the edges of the face, or of its detail, come nearest to p.
-static double height_on_edges(const nav_mesh *m, const nav__face *f, nav__p2 p)
+static double height_on_edges(const nav_mesh *m, const nav__face *f, uint32_t first_tri, uint32_t end_tri, nav__p2 p)
 {
     nearest_edge best = {INFINITY, 0};
-    for (uint32_t t = f->first_tri; t < f[1].first_tri; t++) {
+    for (uint32_t t = first_tri; t < end_tri; t++) {
         const uint32_t *tri = m->tris + 3 * (size_t)t;
         for (int i = 0; i < 3; i++) {
             try_edge(&best, point(m, tri[i]), point(m, tri[(i + 1) % 3]), p);
         }
     }
     uint32_t first = f->first_corner, end = f[1].first_corner;
-    for (uint32_t k = first; k < end && f->first_tri == f[1].first_tri; k++) {
+    for (uint32_t k = first; k < end && first_tri == end_tri; k++) {
         try_edge(&best, point(m, m->face_corners[k]), point(m, m->face_corners[k + 1 < end ? k + 1 : first]), p);
     }
     return best.height;
@@ -193,8 +193,9 @@ double nav__face_height(const nav_mesh *m, uint32_t face, nav__p2 p)
     if (m->cells[f->cell].level) {
         return (double)point(m, m->face_corners[f->first_corner])[1] + 0.0; // no height is a negative zero
     }
-    bool over = f[1].first_tri > f->first_tri ? height_in_detail(m, f, p, &height) : height_in_fan(m, f, p, &height);
-    return over ? height : height_on_edges(m, f, p);
+    uint32_t first, end = nav__face_tris(m, face, &first);
+    bool over = end > first ? height_in_detail(m, first, end, p, &height) : height_in_fan(m, f, p, &height);
+    return over ? height : height_on_edges(m, f, first, end, p);
 }
 
 // ---- cells -----------------------------------------------------------------------------------------
@@ -231,7 +232,7 @@ uint32_t nav__face_cells(const nav_mesh *m, uint32_t face, uint32_t cells[NAV__F
     bool cut = m->cells[cells[0]].shares_face;
     for (uint32_t at = 0; cut && at < count; at++) {
         for (uint32_t e = m->cells[cells[at]].first_edge; e < m->cells[cells[at] + 1].first_edge; e++) {
-            uint32_t twin = m->edges[e].twin, next = twin == NAV_NONE ? NAV_NONE : m->edge_cell[twin];
+            uint32_t twin = m->edges[e].twin, next = twin == NAV_NONE ? NAV_NONE : nav__edge_cell(m, twin);
             bool known = next == NAV_NONE || count == NAV__FACE_CELLS || !lists_face(m, next, face);
             for (uint32_t i = 0; i < count && !known; i++) {
                 known = cells[i] == next;

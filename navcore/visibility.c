@@ -24,11 +24,6 @@ typedef struct sweep {
     bool out_of_memory;
 } sweep;
 
-static nav__p2 vertex_at(const nav_mesh *m, uint32_t v)
-{
-    return (nav__p2){(double)m->vertex_xz[2 * v], (double)m->vertex_xz[2 * v + 1]};
-}
-
 static void tell(const sweep *s, uint32_t edge)
 {
     uint32_t vertex = s->m->edges[edge].vertex;
@@ -40,7 +35,7 @@ static void tell(const sweep *s, uint32_t edge)
 static void push(sweep *s, uint32_t edge, uint32_t left, uint32_t right)
 {
     uint32_t twin = s->m->edges[edge].twin;
-    if (twin == NAV_NONE || (!s->all_pass && !nav__passes(s->m, s->filter, s->m->edge_cell[twin]))) {
+    if (twin == NAV_NONE || (!s->all_pass && !nav__passes(s->m, s->filter, nav__edge_cell(s->m, twin)))) {
         return;
     }
     if (s->count == s->cap) {
@@ -73,7 +68,7 @@ static void look_round(sweep *s, uint32_t cell)
         tell(s, e);
         // An edge on whose line the place lies is seen end on: nothing through it is seen that its nearer
         // end does not see as well.
-        if (twin != NAV_NONE && !holds_place(s, m->edge_cell[twin]) &&
+        if (twin != NAV_NONE && !holds_place(s, nav__edge_cell(m, twin)) &&
             nav__orient(nav__edge_from(m, e), nav__edge_from(m, next), s->p) > 0) {
             push(s, e, m->edges[next].vertex & NAV__VERTEX, m->edges[e].vertex & NAV__VERTEX);
         }
@@ -85,7 +80,7 @@ static void look_round(sweep *s, uint32_t cell)
 static void look_into(sweep *s, opening o)
 {
     const nav_mesh *m = s->m;
-    nav__p2 left = vertex_at(m, o.left), right = vertex_at(m, o.right);
+    nav__p2 left = nav__vertex_ground(m, o.left), right = nav__vertex_ground(m, o.right);
     uint32_t a = o.edge, e = nav__edge_next(m, a);
     double from_right = nav__orient(s->p, right, nav__edge_from(m, e));
     double from_left = nav__orient(s->p, left, nav__edge_from(m, e));

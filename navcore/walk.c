@@ -44,7 +44,7 @@ static bool is_ahead(const walk *w, nav__p2 a, nav__p2 b)
 static uint32_t open_twin(const walk *w, uint32_t e)
 {
     uint32_t twin = w->m->edges[e].twin;
-    return twin != NAV_NONE && nav__passes(w->m, w->filter, w->m->edge_cell[twin]) ? twin : NAV_NONE;
+    return twin != NAV_NONE && nav__passes(w->m, w->filter, nav__edge_cell(w->m, twin)) ? twin : NAV_NONE;
 }
 
 /// The way out of a cell that the ray entered through the middle of half-edge e: on from its right end,
@@ -250,7 +250,7 @@ static bool walk_from(const walk *w, uint32_t cell, trace *tr, nav__walk_end *en
         if (tr->visit && !note_cell(tr, cell, exit_point(w, out), false)) {
             return false;
         }
-        cell = m->edge_cell[next];
+        cell = nav__edge_cell(m, next);
         if (out.at_vertex) {
             known = find_exit(w, cell, &out);
         } else {
@@ -283,7 +283,7 @@ uint32_t nav__fan_cells(const nav_mesh *m, uint32_t vertex, uint32_t *cells, uin
 {
     uint32_t first = m->vertex_edge[vertex], e = first, count = 0;
     do {
-        cells[count++] = m->edge_cell[e];
+        cells[count++] = nav__edge_cell(m, e);
         e = m->edges[nav__edge_prev(m, e)].twin;
     } while (e != NAV_NONE && e != first && count < cap);
     return count;
@@ -293,7 +293,7 @@ bool nav__touches_closed(const nav_mesh *m, const nav_filter *f, uint32_t vertex
 {
     uint32_t first = m->vertex_edge[vertex], e = first;
     do {
-        if (!nav__passes(m, f, m->edge_cell[e])) {
+        if (!nav__passes(m, f, nav__edge_cell(m, e))) {
             return true;
         }
         e = m->edges[nav__edge_prev(m, e)].twin;

@@ -79,7 +79,7 @@ static near_edge pop(wall_search *s)
 static bool is_open(const wall_search *s, uint32_t e)
 {
     uint32_t twin = s->m->edges[e].twin;
-    return twin != NAV_NONE && (s->all_pass || nav__passes(s->m, s->filter, s->m->edge_cell[twin]));
+    return twin != NAV_NONE && (s->all_pass || nav__passes(s->m, s->filter, nav__edge_cell(s->m, twin)));
 }
 
 static bool touches_wall(const wall_search *s, uint32_t e)
@@ -117,7 +117,7 @@ static void look_at_edge(wall_search *s, uint32_t e, uint32_t next, nav__p2 a, n
     }
     if (is_open(s, e) && (end == NAV_NONE || !touches_wall(s, end))) {
         uint32_t twin = s->m->edges[e].twin;
-        if (s->reached[s->m->edge_cell[twin]] != s->query->reached_stamp) {
+        if (s->reached[nav__edge_cell(s->m, twin)] != s->query->reached_stamp) {
             push(s, (near_edge){distance2, twin});
         }
         return;
@@ -157,7 +157,7 @@ static bool search(wall_search *s, const nav__anchor *start)
         if (nearest.distance2 >= s->best.distance2) {
             break;
         }
-        look_round(s, s->m->edge_cell[nearest.edge]);
+        look_round(s, nav__edge_cell(s->m, nearest.edge));
         if (steps % 256 == 0 && interrupt->stop && interrupt->stop(interrupt->ctx)) {
             return false;
         }
@@ -257,7 +257,7 @@ nav_status nav_query_wall(nav_query *query, const nav_mesh *mesh, nav_vec point,
         return NAV_OK;
     }
     nav__p2 normal = normal_at_best(&s, &start), at = s.best.at;
-    double height = nav__cell_height(mesh, mesh->edge_cell[s.best.edge], at, NULL);
+    double height = nav__cell_height(mesh, nav__edge_cell(mesh, s.best.edge), at, NULL);
     wall->status = NAV_WALL_FOUND;
     wall->distance = sqrt(s.best.distance2);
     wall->point = (nav_vec){mesh->origin.x + at.x, mesh->origin.y + height, mesh->origin.z + at.z};

@@ -73,7 +73,8 @@ void nav__way_straighten(nav__way *way);
 
 static inline nav_vec nav__vertex_at(const nav_mesh *m, uint32_t v)
 {
-    return (nav_vec){(double)m->vertex_xz[2 * v], (double)m->vertex_y[v], (double)m->vertex_xz[2 * v + 1]};
+    nav__p2 at = nav__vertex_ground(m, v);
+    return (nav_vec){at.x, (double)nav__vertex_y(m, v), at.z};
 }
 
 static inline nav_vec nav__edge_begin(const nav_mesh *m, uint32_t e)

@@ -31,7 +31,7 @@ static uint32_t lead_round(const nav__way *way, const nav__way_point *corner, bo
         }
         e = anticlockwise ? spoke : nav__edge_next(m, m->edges[spoke].twin);
         points[n++] = (nav__way_point){.cell = cell, .ride = NAV_NONE, .vertex = NAV_NONE, .edge = spoke};
-        cell = m->edge_cell[e];
+        cell = nav__edge_cell(m, e);
         if (!nav__passes(m, way->filter, cell)) {
             return 0;
         }
@@ -99,10 +99,10 @@ static double dip(const nav__way *way, const nav__way_point *to, uint32_t edge, 
 {
     const nav_mesh *m = way->mesh;
     uint32_t twin = m->edges[edge].twin;
-    if (twin == NAV_NONE || !nav__passes(m, way->filter, m->edge_cell[twin])) {
+    if (twin == NAV_NONE || !nav__passes(m, way->filter, nav__edge_cell(m, twin))) {
         return INFINITY;
     }
-    double rate = nav__leg_rate(way, to), beyond = nav__cell_cost(m, way->filter, m->edge_cell[twin]);
+    double rate = nav__leg_rate(way, to), beyond = nav__cell_cost(m, way->filter, nav__edge_cell(m, twin));
     if (beyond >= rate) {
         return INFINITY;
     }
@@ -124,7 +124,7 @@ static double dip(const nav__way *way, const nav__way_point *to, uint32_t edge, 
     points[1].at = nav__between(origin, end, in);
     points[2].t = out;
     points[2].at = nav__between(origin, end, out);
-    points[2].cell = m->edge_cell[twin];
+    points[2].cell = nav__edge_cell(m, twin);
     points[3] = *to;
     return nav__legs_cost(way, points, 4);
 }
@@ -160,7 +160,7 @@ static uint32_t cell_beside(const nav__way *way, const nav__way_point *to)
     const nav_mesh *m = way->mesh;
     for (uint32_t e = m->cells[to->cell].first_edge; e < m->cells[to->cell + 1].first_edge; e++) {
         if (m->edges[e].twin != NAV_NONE && lies_on(m, e, to[-1].at) && lies_on(m, e, to->at)) {
-            uint32_t cell = m->edge_cell[m->edges[e].twin];
+            uint32_t cell = nav__edge_cell(m, m->edges[e].twin);
             return nav__passes(m, way->filter, cell) ? cell : NAV_NONE;
         }
     }

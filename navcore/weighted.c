@@ -114,11 +114,6 @@ static inline nav__p2 ground(nav_vec v)
     return (nav__p2){v.x, v.z};
 }
 
-static inline nav__p2 vertex_ground(const nav_mesh *m, uint32_t v)
-{
-    return (nav__p2){(double)m->vertex_xz[2 * v], (double)m->vertex_xz[2 * v + 1]};
-}
-
 /// Rounding does no harm here: the cone only chooses which lines are tried.
 static inline double turn(nav__p2 a, nav__p2 b, nav__p2 c)
 {
@@ -133,10 +128,10 @@ static cone cone_through(const search_state *st, const nav__site *site, uint32_t
     cone c = {.root = site->root, .from = root->at, .g = root->g, .apex = ground(root->at)};
     c.right_vertex = m->edges[out].vertex & NAV__VERTEX;
     c.left_vertex = m->edges[nav__edge_next(m, out)].vertex & NAV__VERTEX;
-    c.right = vertex_ground(m, c.right_vertex);
-    c.left = vertex_ground(m, c.left_vertex);
+    c.right = nav__vertex_ground(m, c.right_vertex);
+    c.left = nav__vertex_ground(m, c.left_vertex);
     if (site->left != NAV_NONE) {
-        nav__p2 left = vertex_ground(m, site->left), right = vertex_ground(m, site->right);
+        nav__p2 left = nav__vertex_ground(m, site->left), right = nav__vertex_ground(m, site->right);
         if (turn(c.apex, left, c.left) > 0) {
             c.left = left;
             c.left_vertex = site->left;
@@ -234,8 +229,8 @@ static void leave_edge(search_state *st, uint32_t from)
 {
     const nav_mesh *m = st->m;
     nav__site p = st->sites.all[from];
-    uint32_t out = m->edge_cell[p.place] == p.cell ? p.place : m->edges[p.place].twin;
-    uint32_t into = m->edge_cell[m->edges[out].twin];
+    uint32_t out = nav__edge_cell(m, p.place) == p.cell ? p.place : m->edges[p.place].twin;
+    uint32_t into = nav__edge_cell(m, m->edges[out].twin);
     if (is_blind_alley(st, p.cell, into)) {
         return;
     }
@@ -255,7 +250,7 @@ static void leave_vertex(search_state *st, uint32_t from)
 {
     uint32_t came_through = st->sites.all[from].cell, first = st->sites.all[from].sector, e = first;
     do {
-        uint32_t cell = st->m->edge_cell[e];
+        uint32_t cell = nav__edge_cell(st->m, e);
         if (cell != came_through) {
             cross_cell(st, from, cell, NULL, NAV_NONE);
         }
@@ -324,14 +319,14 @@ static void put_on_line(const nav_mesh *m, nav__way_point *p, nav__p2 a, nav__p2
 {
     uint32_t from = m->edges[p->edge].vertex & NAV__VERTEX;
     uint32_t to = m->edges[nav__edge_next(m, p->edge)].vertex & NAV__VERTEX;
-    nav__p2 u = vertex_ground(m, from), v = vertex_ground(m, to);
+    nav__p2 u = nav__vertex_ground(m, from), v = nav__vertex_ground(m, to);
     double side_u = turn(a, b, u), side_v = turn(a, b, v);
     if (fabs(side_u - side_v) <= 1e-9 * nav__dist(a, b) * nav__dist(u, v)) {
         return; // the line runs along the edge, and the point lies on it already
     }
     double t = side_u / (side_u - side_v);
     t = t < 0 ? 0 : t > 1 ? 1 : t;
-    double yu = (double)m->vertex_y[from], yv = (double)m->vertex_y[to];
+    double yu = (double)nav__vertex_y(m, from), yv = (double)nav__vertex_y(m, to);
     p->t = t;
     p->at = (nav_vec){u.x + t * (v.x - u.x), yu + t * (yv - yu), u.z + t * (v.z - u.z)};
 }

@@ -81,7 +81,8 @@ static bool check_starts(const nav_mesh *m, char why[256])
     if (m->cells[0].first_edge != 0 || m->cells[m->cell_count].first_edge != m->edge_count ||
         m->cells[0].first_face != 0 || m->cells[m->cell_count].first_face != m->cell_face_count ||
         m->faces[0].first_corner != 0 || m->faces[m->face_count].first_corner != m->corner_count ||
-        m->faces[0].first_tri != 0 || m->faces[m->face_count].first_tri != m->tri_count) {
+        (m->face_tris && (m->face_tris[0] != 0 || m->face_tris[m->face_count] != m->tri_count)) ||
+        !m->face_tris != (m->tri_count == 0)) {
         return wrong(why, "first or last start of a list");
     }
     for (uint32_t c = 0; c < m->cell_count; c++) {
@@ -94,10 +95,11 @@ static bool check_starts(const nav_mesh *m, char why[256])
     }
     for (uint32_t f = 0; f < m->face_count; f++) {
         if (m->faces[f + 1].first_corner < m->faces[f].first_corner + 3 ||
-            m->faces[f + 1].first_tri < m->faces[f].first_tri) {
+            (m->face_tris && m->face_tris[f + 1] < m->face_tris[f])) {
             return wrong(why, "face %u has fewer than three corners or its triangles are out of order", f);
         }
-        if (m->faces[f].polygon >= m->polygon_count || (f > 0 && m->faces[f].polygon < m->faces[f - 1].polygon)) {
+        if (nav__face_polygon(m, f) >= m->polygon_count ||
+            (f > 0 && nav__face_polygon(m, f) < nav__face_polygon(m, f - 1))) {
             return wrong(why, "face %u is out of order", f);
         }
     }
@@ -109,17 +111,17 @@ static bool check_edges(const nav_mesh *m, char why[256])
     for (uint32_t c = 0; c < m->cell_count; c++) {
         for (uint32_t e = m->cells[c].first_edge; e < m->cells[c + 1].first_edge; e++) {
             uint32_t v = m->edges[e].vertex & NAV__VERTEX, t = m->edges[e].twin;
-            if (m->edge_cell[e] != c) {
+            if (nav__edge_cell(m, e) != c) {
                 return wrong(why, "edge %u: edge_cell", e);
             }
-            if (v >= m->vertex_count || m->vertex_xz[2 * (size_t)v] != m->edges[e].x ||
-                m->vertex_xz[2 * (size_t)v + 1] != m->edges[e].z) {
+            if (v >= m->vertex_count || m->vertex_edge[v] >= m->edge_count ||
+                m->edges[m->vertex_edge[v]].x != m->edges[e].x || m->edges[m->vertex_edge[v]].z != m->edges[e].z) {
                 return wrong(why, "edge %u is not where its vertex %u is", e, v);
             }
             if (t == NAV_NONE) {
                 continue;
             }
-            if (t >= m->edge_count || m->edges[t].twin != e || m->edge_cell[t] == c) {
+            if (t >= m->edge_count || m->edges[t].twin != e || nav__edge_cell(m, t) == c) {
                 return wrong(why, "edge %u: twin %u", e, t);
             }
             nav__p2 a = edge_at(m, e), b = edge_at(m, nav__edge_next(m, e));
@@ -130,7 +132,7 @@ static bool check_edges(const nav_mesh *m, char why[256])
             if ((m->edges[e].vertex & NAV__VERTEX) != (m->edges[nav__edge_next(m, t)].vertex & NAV__VERTEX)) {
                 return wrong(why, "edge %u: the fan changes its vertex", e);
             }
-            const nav__cell *d = &m->cells[m->edge_cell[t]];
+            const nav__cell *d = &m->cells[nav__edge_cell(m, t)];
             if (d->island != m->cells[c].island) {
                 return wrong(why, "edge %u leads to another island", e);
             }
@@ -247,7 +249,8 @@ static bool check_heights(const nav_mesh *m, char why[256])
                 low = fminf(low, m->points[3 * (size_t)m->face_corners[k] + 1]);
                 high = fmaxf(high, m->points[3 * (size_t)m->face_corners[k] + 1]);
             }
-            for (uint32_t t = 3 * f->first_tri; t < 3 * f[1].first_tri; t++) {
+            uint32_t first_tri, end_tri = nav__face_tris(m, m->cell_faces[i], &first_tri);
+            for (uint32_t t = 3 * first_tri; t < 3 * end_tri; t++) {
                 low = fminf(low, m->points[3 * (size_t)m->tris[t] + 1]);
                 high = fmaxf(high, m->points[3 * (size_t)m->tris[t] + 1]);
             }
@@ -350,7 +353,7 @@ static bool check_trees(const nav_mesh *m, char why[256])
             if (m->edges[e].twin == NAV_NONE) {
                 continue;
             }
-            const nav__cell *other = &m->cells[m->edge_cell[m->edges[e].twin]];
+            const nav__cell *other = &m->cells[nav__edge_cell(m, m->edges[e].twin)];
             core += other->tree_first == 0;
             if (cell->tree_first > 0 && behind(cell, other)) {
                 cells_behind += other->tree_last - other->tree_first + 1;
@@ -394,9 +397,9 @@ static bool check_islands(const nav_mesh *m, char why[256])
             uint32_t d = stack[--count];
             for (uint32_t e = m->cells[d].first_edge; e < m->cells[d + 1].first_edge; e++) {
                 uint32_t t = m->edges[e].twin;
-                if (t != NAV_NONE && !seen[m->edge_cell[t]]) {
-                    seen[m->edge_cell[t]] = true;
-                    stack[count++] = m->edge_cell[t];
+                if (t != NAV_NONE && !seen[nav__edge_cell(m, t)]) {
+                    seen[nav__edge_cell(m, t)] = true;
+                    stack[count++] = nav__edge_cell(m, t);
                 }
             }
         }

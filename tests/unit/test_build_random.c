@@ -65,7 +65,7 @@ static void compare_islands(const poly_mesh *poly, const nav_mesh *mesh, uint64_
         fail_msg("seed %llu: %u islands for %u pieces", (unsigned long long)seed, mesh->island_count, pieces);
     }
     for (uint32_t f = 1; f < mesh->face_count; f++) {
-        bool same = root(parent, mesh->faces[f].polygon) == root(parent, mesh->faces[f - 1].polygon);
+        bool same = root(parent, nav__face_polygon(mesh, f)) == root(parent, nav__face_polygon(mesh, f - 1));
         bool island = mesh->cells[mesh->faces[f].cell].island == mesh->cells[mesh->faces[f - 1].cell].island;
         assert_int_equal(same, island);
     }

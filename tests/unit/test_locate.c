@@ -409,7 +409,7 @@ static void check_place(const world *w, uint64_t seed, nav_vec p, const nav_snap
     EXPECT(got.inside == named.over || apart((nav_vec){got.point.x, p.y, got.point.z}, p) < 1e-4);
     EXPECT(got.on_mesh == (got.inside && fabs(got.point.y - p.y) <= w->climb) ||
            fabs(fabs(got.point.y - p.y) - w->climb) < 1e-4);
-    EXPECT(w->mesh->faces[got.face].polygon == got.polygon &&
+    EXPECT(nav__face_polygon(w->mesh, got.face) == got.polygon &&
            nav__face_cell_at(w->mesh, got.face, nav__ground(w->mesh, got.point)) == got.cell);
 }
 

@@ -600,7 +600,7 @@ bool nav_crowd_get(const nav_crowd *crowd, nav_crowd_id id, nav_crowd_state *sta
     if (crowd->standing[i] == NAV__STANDS) {
         uint32_t face;
         nav__cell_height(m, crowd->cell[i], (nav__p2){crowd->x[i], crowd->z[i]}, &face);
-        state->polygon = m->faces[face].polygon;
+        state->polygon = nav__face_polygon(m, face);
     } else if (crowd->standing[i] == NAV__RIDES) {
         state->link = m->rides[crowd->riding[i].ride].link;
         state->link_part = (double)crowd->riding[i].part;

@@ -149,9 +149,11 @@ static void add_touching(const nav_mesh *m, double height, const nav_filter *fil
     }
     for (uint32_t j = span.j0; j <= span.j1; j++) {
         size_t row = (size_t)j * m->grid_nx;
-        uint32_t first = m->grid_first[row + span.i0], end = m->grid_first[row + span.i1 + 1];
-        for (uint32_t k = first; k < end; k++) {
-            add_cells_of(m, m->grid_faces[k], height, filter, anchor);
+        for (uint32_t i = span.i0; i <= span.i1; i++) {
+            nav__grid_cell list = m->grid_cells[row + i];
+            for (uint32_t k = list.first; k < list.end; k++) {
+                add_cells_of(m, m->grid_faces[k], height, filter, anchor);
+            }
         }
     }
 }

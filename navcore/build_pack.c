@@ -88,7 +88,7 @@ static uint32_t list_slots(const nav__build *b, const nav__pack *p, nav_mesh *m,
     SLOT(face_corners, b->corner_count);
     SLOT(points, 3 * (size_t)b->point_count);
     SLOT(tris, 3 * (size_t)b->tri_count);
-    SLOT(grid_first, grid_cells + 1);
+    SLOT(grid_cells, grid_cells);
     SLOT(grid_faces, b->grid.first[grid_cells]);
     SLOT(island_area, b->island_count);
     SLOT(links, b->link_count);
@@ -151,6 +151,7 @@ static void fill_header(const nav__build *b, const nav__pack *p, nav_mesh *m)
     m->edge_count = p->edge_count;
     m->vertex_count = p->vertex_count;
     m->island_count = b->island_count;
+    m->sorted_face_count = b->face_count;
     m->link_count = b->link_count;
     m->grid_x = b->grid.x;
     m->grid_z = b->grid.z;
@@ -213,9 +214,13 @@ static void fill_surface(const nav__build *b, const nav__pack *p, nav_mesh *m)
     memcpy((void *)m->face_corners, b->face_corners, b->corner_count * sizeof *m->face_corners);
     memcpy((void *)m->points, b->points, 3 * (size_t)b->point_count * sizeof *m->points);
     memcpy((void *)m->tris, b->tris, 3 * (size_t)b->tri_count * sizeof *m->tris);
-    memcpy((void *)m->grid_first, b->grid.first, ((size_t)b->grid.nx * b->grid.nz + 1) * sizeof *m->grid_first);
-    size_t entries = m->grid_first[(size_t)m->grid_nx * m->grid_nz];
-    memcpy((void *)m->grid_faces, b->grid.faces, entries * sizeof *m->grid_faces);
+    nav__grid_cell *grid_cells = (nav__grid_cell *)m->grid_cells;
+    size_t grid_cell_count = (size_t)b->grid.nx * b->grid.nz;
+    for (size_t g = 0; g < grid_cell_count; g++) {
+        grid_cells[g] = (nav__grid_cell){b->grid.first[g], b->grid.first[g + 1]};
+    }
+    m->grid_face_count = b->grid.first[grid_cell_count];
+    memcpy((void *)m->grid_faces, b->grid.faces, m->grid_face_count * sizeof *m->grid_faces);
     memcpy((void *)m->island_area, b->island_area, b->island_count * sizeof *m->island_area);
     if (b->link_count > 0) {
         memcpy((void *)m->links, b->links, b->link_count * sizeof *m->links);

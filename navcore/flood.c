@@ -82,7 +82,8 @@ bool nav__flood(nav_query *query, const nav_mesh *m, const nav_filter *filter, c
     if (!reached) {
         return false;
     }
-    *flooded = (nav__flooded){m, reached, query->reached_stamp, nav__passes_all(m, filter), reached + m->cell_count};
+    *flooded = (nav__flooded){m, reached, query->reached_stamp, nav__passes_all(m, filter) && !m->loose_islands,
+                              reached + m->cell_count};
     if (flooded->by_island) {
         flood_islands(m, filter, start, reached, flooded->stamp);
         return true;

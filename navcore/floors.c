@@ -55,15 +55,18 @@ static bool collect_row(nav_query *query, const nav__locator *s, const nav__grid
 {
     const nav_mesh *m = s->m;
     size_t row = (size_t)j * m->grid_nx;
-    uint32_t first = m->grid_first[row + span->i0], end = m->grid_first[row + span->i1 + 1];
-    heap->data = nav__reserve(query, &query->faces, ((size_t)heap->count + (end - first) + 1) * sizeof *heap->data);
-    if (!heap->data) {
-        return false;
-    }
-    for (uint32_t k = first; k < end; k++) {
-        uint32_t face = m->grid_faces[k];
-        if (nav__takes_face(s, face)) {
-            heap->count += evaluate(s, face, &heap->data[heap->count]);
+    for (uint32_t i = span->i0; i <= span->i1; i++) {
+        nav__grid_cell list = m->grid_cells[row + i];
+        size_t room = (size_t)heap->count + (list.end - list.first) + 1;
+        heap->data = nav__reserve(query, &query->faces, room * sizeof *heap->data);
+        if (!heap->data) {
+            return false;
+        }
+        for (uint32_t k = list.first; k < list.end; k++) {
+            uint32_t face = m->grid_faces[k];
+            if (nav__takes_face(s, face)) {
+                heap->count += evaluate(s, face, &heap->data[heap->count]);
+            }
         }
     }
     return true;

@@ -178,7 +178,7 @@ static inline bool nav__is_among(const nav__anchor *anchor, uint32_t cell)
 static inline bool nav__is_blind_alley(const nav__intervals *st, uint32_t from, uint32_t into)
 {
     const nav__cell *c = &st->m->cells[into];
-    if (!c->tree_first) {
+    if (!c->tree_last) {
         return false;
     }
     uint32_t here = st->m->cells[from].tree_first;

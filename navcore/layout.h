@@ -40,10 +40,11 @@ typedef struct nav__edge {
 typedef struct nav__cell {
     uint32_t first_edge; ///< cell c has edges first_edge .. cells[c + 1].first_edge - 1, anticlockwise
     uint32_t first_face; ///< likewise in cell_faces
-    uint32_t island;
+    uint32_t island; ///< NAV_NONE: the cell is gone, nothing leads to it and its faces are gone too
     /// Dead-end trees: leaves of the cell graph peeled off again and again, numbered so that the cells
     /// behind c are those with tree_first in [c.tree_first, c.tree_last]. Not part of a tree (there are
-    /// two ways out): tree_first is 0. Who enters c from its tree's stem need not, unless the goal is behind.
+    /// two ways out): both are 0. Who enters c from its tree's stem need not, unless the goal is behind. A cell
+    /// that edits touched keeps its tree_first, but its tree_last is 0: one can get out of it another way.
     uint32_t tree_first, tree_last;
     uint32_t flags;
     uint8_t area;
@@ -66,6 +67,11 @@ typedef struct nav__ride {
     float from[3], to[3]; ///< relative to the origin
     bool backwards;       ///< from the link's end to its start
 } nav__ride;
+
+/// What a cell of the grid lists: grid_faces[first .. end - 1].
+typedef struct nav__grid_cell {
+    uint32_t first, end;
+} nav__grid_cell;
 
 struct nav_mesh {
     nav_alloc alloc;
@@ -90,7 +96,8 @@ struct nav_mesh {
     const float *points;       ///< [x, y, z] * point_count; the first vertex_points are polygon vertices, then detail
     const uint32_t *tris;      ///< [3] * tri_count: detail triangles, wound as the faces
     const uint32_t *face_tris; ///< [face_count + 1] first triangle of each face, see nav__face_tris; NULL: no detail
-    const uint32_t *face_polygon; ///< [face_count] polygon of the file, rising; NULL: face k is all of polygon k
+    const uint32_t *face_polygon; ///< [face_count] polygon of the file, rising (but see sorted_face_count); NULL:
+                                  ///< face k is all of polygon k
 
     const nav__cell *cells;     ///< [cell_count + 1]
     const uint32_t *cell_faces; ///< [cell_face_count]
@@ -112,8 +119,15 @@ struct nav_mesh {
     float grid_x, grid_z, grid_step, grid_inverse;
     float bound_inverse; ///< 65,536ths of the longer side of the ground bounds: the unit of faces' bounds
     uint32_t grid_nx, grid_nz;
-    const uint32_t *grid_first; ///< [grid_nx * grid_nz + 1]
-    const uint32_t *grid_faces;
+    const nav__grid_cell *grid_cells; ///< [grid_nx * grid_nz]
+    const uint32_t *grid_faces;       ///< [grid_face_count]
+    uint32_t grid_face_count;
+
+    /// Of meshes with edits (edit.c); all zero in a mesh as it was built.
+    bool loose_islands;          ///< cells of one island need not hang together any more
+    uint32_t sorted_face_count;  ///< faces below are sorted by polygon, further ones are pieces of theirs
+    const uint32_t *face_pieces; ///< [face_count] first piece of a sorted face, next piece of a piece; NAV_NONE; NULL: none
+    void *revision;              ///< who owns the block, NULL: the mesh
 };
 
 /// Column (or row) of the grid that holds coordinate v; coordinates beside the grid belong to its border.
@@ -172,6 +186,12 @@ static inline float nav__vertex_y(const nav_mesh *m, uint32_t vertex)
     return m->vertex_y ? m->vertex_y[vertex] : m->min[1];
 }
 
+/// Has an edit taken the cell away (or is its place free)?
+static inline bool nav__cell_is_gone(const nav_mesh *m, uint32_t cell)
+{
+    return m->cells[cell].island == NAV_NONE;
+}
+
 static inline uint32_t nav__edge_next(const nav_mesh *m, uint32_t e)
 {
     uint32_t c = nav__edge_cell(m, e);
@@ -182,6 +202,52 @@ static inline uint32_t nav__edge_prev(const nav_mesh *m, uint32_t e)
 {
     uint32_t c = nav__edge_cell(m, e);
     return e == m->cells[c].first_edge ? m->cells[c + 1].first_edge - 1 : e - 1;
+}
+
+/// The first of the sorted faces whose polygon is not below `polygon`.
+static inline uint32_t nav__sorted_face(const nav_mesh *m, uint32_t polygon)
+{
+    uint32_t low = 0, high = m->sorted_face_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (nav__face_polygon(m, middle) < polygon) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+/// Goes through the faces of one polygon, pieces in place of those that an edit has taken away.
+typedef struct nav__polygon_walk {
+    uint32_t polygon, sorted, piece;
+} nav__polygon_walk;
+
+static inline uint32_t nav__polygon_next(const nav_mesh *m, nav__polygon_walk *w)
+{
+    for (;;) {
+        if (w->piece != NAV_NONE) {
+            uint32_t face = w->piece;
+            w->piece = m->face_pieces[face];
+            return face;
+        }
+        if (w->sorted == m->sorted_face_count || nav__face_polygon(m, w->sorted) != w->polygon) {
+            return NAV_NONE;
+        }
+        uint32_t face = w->sorted++;
+        if (!m->face_pieces || !nav__cell_is_gone(m, m->faces[face].cell)) {
+            return face;
+        }
+        w->piece = m->face_pieces[face];
+    }
+}
+
+/// @return the first of them, NAV_NONE: none
+static inline uint32_t nav__polygon_first(const nav_mesh *m, uint32_t polygon, nav__polygon_walk *w)
+{
+    *w = (nav__polygon_walk){polygon, nav__sorted_face(m, polygon), NAV_NONE};
+    return nav__polygon_next(m, w);
 }
 
 /// Rides that begin in a cell. @return how many, `first` set when any

@@ -97,10 +97,12 @@ static nav__candidate find_over(const nav__locator *s)
     nav__window here = nav__window_of(m, low, high);
     for (uint32_t j = span.j0; j <= span.j1; j++) {
         size_t row = (size_t)j * m->grid_nx;
-        uint32_t first = m->grid_first[row + span.i0], end = m->grid_first[row + span.i1 + 1];
-        for (uint32_t k = first; k < end; k++) {
-            if (nav__meets_window(m, m->grid_faces[k], &here)) {
-                consider_over(s, m->grid_faces[k], &best);
+        for (uint32_t i = span.i0; i <= span.i1; i++) {
+            nav__grid_cell list = m->grid_cells[row + i];
+            for (uint32_t k = list.first; k < list.end; k++) {
+                if (nav__meets_window(m, m->grid_faces[k], &here)) {
+                    consider_over(s, m->grid_faces[k], &best);
+                }
             }
         }
     }
@@ -114,6 +116,15 @@ bool nav__speaks_for_polygon(const nav__locator *s, uint32_t face, double distan
     const nav_mesh *m = s->m;
     uint32_t polygon = nav__face_polygon(m, face);
     nav__p2 at;
+    if (m->face_pieces) {
+        nav__polygon_walk walk;
+        for (uint32_t f = nav__polygon_first(m, polygon, &walk); f != NAV_NONE; f = nav__polygon_next(m, &walk)) {
+            if (f != face && nav__face_closest(m, f, s->p, distance2, &at) < distance2) {
+                return false;
+            }
+        }
+        return true;
+    }
     for (uint32_t f = face; f > 0 && nav__face_polygon(m, f - 1) == polygon; f--) {
         if (nav__face_closest(m, f - 1, s->p, distance2, &at) < distance2) {
             return false;
@@ -225,8 +236,8 @@ static void visit_grid_cell(rings *r, int64_t i, int64_t j)
     if ((dx * dx + dz * dz) * (1 - 1e-9) > r->reach2) {
         return;
     }
-    size_t g = (size_t)j * m->grid_nx + (size_t)i;
-    for (uint32_t k = m->grid_first[g]; k < m->grid_first[g + 1]; k++) {
+    nav__grid_cell list = m->grid_cells[(size_t)j * m->grid_nx + (size_t)i];
+    for (uint32_t k = list.first; k < list.end; k++) {
         consider_outline(r, m->grid_faces[k]);
     }
 }

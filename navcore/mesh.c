@@ -1,11 +1,16 @@
 /// What a finished mesh tells of itself. Building is in build*.c, questions to the surface in the query's files.
+#include "edit_store.h"
 #include "layout.h"
 
 void nav_mesh_destroy(nav_mesh *mesh)
 {
     if (mesh) {
         nav_alloc alloc = mesh->alloc;
-        alloc.resize(alloc.ctx, mesh->block, 0);
+        if (mesh->revision) {
+            nav__revision_release(mesh->revision);
+        } else {
+            alloc.resize(alloc.ctx, mesh->block, 0);
+        }
         alloc.resize(alloc.ctx, mesh, 0);
     }
 }
@@ -37,16 +42,8 @@ void nav_mesh_get_info(const nav_mesh *mesh, nav_mesh_info *info)
 /// The polygon's first face, NULL where the polygon was dropped. Faces are sorted by polygon.
 static const nav__face *face_of_polygon(const nav_mesh *m, uint32_t polygon)
 {
-    uint32_t low = 0, high = m->face_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (nav__face_polygon(m, middle) < polygon) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low < m->face_count && nav__face_polygon(m, low) == polygon ? &m->faces[low] : NULL;
+    uint32_t face = nav__sorted_face(m, polygon);
+    return face < m->sorted_face_count && nav__face_polygon(m, face) == polygon ? &m->faces[face] : NULL;
 }
 
 uint8_t nav_mesh_polygon_area(const nav_mesh *mesh, uint32_t polygon)
@@ -82,7 +79,7 @@ void nav_mesh_face(const nav_mesh *mesh, uint32_t face, nav_face_view *view)
         .island = c->island,
         .flags = c->flags,
         .area = c->area,
-        .corner_count = f[1].first_corner - f->first_corner,
+        .corner_count = nav__cell_is_gone(mesh, f->cell) ? 0 : f[1].first_corner - f->first_corner,
         .corners = &mesh->face_corners[f->first_corner],
     };
 }

@@ -56,8 +56,8 @@ typedef struct nav_edit {
     nav_shape shape;         ///< of an obstacle. It is grown by the mesh's agent radius: by a polygon that holds
                              ///< the true offset and exceeds it by at most 2 % of that radius
     nav_region region;
-    nav_link link;           ///< its `id` is not looked at
-    bool link_disabled;      ///< the link is kept but cannot be ridden
+    nav_link link;      ///< its `id` is not looked at
+    bool link_disabled; ///< the link is kept but cannot be ridden
 } nav_edit;
 
 /// What applying edits came to.

@@ -81,7 +81,7 @@ typedef struct nav_face_view {
     uint32_t island;
     uint32_t flags;
     uint8_t area;
-    uint32_t corner_count;
+    uint32_t corner_count;   ///< 0: an edit has taken the face away, skip it
     const uint32_t *corners; ///< vertex numbers for nav_mesh_vertex
 } nav_face_view;
 void nav_mesh_face(const nav_mesh *mesh, uint32_t face, nav_face_view *view);

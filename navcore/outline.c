@@ -470,19 +470,46 @@ static bool take_arrays(outline *o)
     return true;
 }
 
+static int by_face(const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/// Sides come in the order of their faces.
+static bool add_polygons(outline *o, const uint32_t *polygons, uint32_t count)
+{
+    uint32_t *faces = NULL, face_count = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        nav__polygon_walk walk;
+        uint32_t face = nav__polygon_first(o->m, polygons[i], &walk);
+        for (; face != NAV_NONE; face = nav__polygon_next(o->m, &walk)) {
+            faces = nav__reserve(o->query, &o->query->faces, ((size_t)face_count + 1) * sizeof *faces);
+            if (!faces) {
+                return false;
+            }
+            faces[face_count++] = face;
+        }
+    }
+    if (o->m->face_pieces && face_count > 0) {
+        qsort(faces, face_count, sizeof *faces, by_face);
+    }
+    for (uint32_t i = 0; i < face_count; i++) {
+        if (!add_face(o, faces[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool nav__outline(nav_query *query, const nav_mesh *m, const uint32_t *polygons, uint32_t count, uint32_t *ring_count)
 {
     outline o = {.query = query, .m = m};
     if (!take_arrays(&o)) {
         return false;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t end, face = nav__faces_of_polygon(m, polygons[i], &end);
-        for (; face < end; face++) {
-            if (!add_face(&o, face)) {
-                return false;
-            }
-        }
+    if (!add_polygons(&o, polygons, count)) {
+        return false;
     }
     pack_sides(&o);
     for (uint32_t i = 0; i < o.count; i++) {

@@ -42,15 +42,16 @@ static bool share_island(const nav_mesh *m, const nav__anchor *a, const nav__anc
 }
 
 /// Where no way leads to the goal, the goal becomes the reachable place nearest to it.
-/// @param goal  in: path->end; out: where the path is to lead
+/// @param hopeful  a common island will do, even where it may have been cut apart
+/// @param goal     in: path->end; out: where the path is to lead
 /// @return NAV_OK with path->status complete, partial or unreachable
-static nav_status find_reachable_goal(path_job *job, nav_place *goal)
+static nav_status find_reachable_goal(path_job *job, bool hopeful, nav_place *goal)
 {
     nav_path *path = job->path;
     const nav_mesh *m = job->mesh;
     const nav_filter *filter = &job->options->snap.filter;
     path->status = NAV_PATH_COMPLETE;
-    if (nav__passes_all(m, filter) && share_island(m, &job->start, &job->goal)) {
+    if ((hopeful || !m->loose_islands) && nav__passes_all(m, filter) && share_island(m, &job->start, &job->goal)) {
         return NAV_OK;
     }
     nav__flooded flooded;
@@ -211,9 +212,16 @@ nav_status nav_query_path(nav_query *query, const nav_mesh *mesh, nav_vec start,
     nav__anchor_make(mesh, &path->start, &options->snap.filter, &job.start);
     nav__anchor_make(mesh, &path->end, &options->snap.filter, &job.goal);
     nav_place goal = path->end;
-    nav_status status = find_reachable_goal(&job, &goal);
+    nav_status status = find_reachable_goal(&job, true, &goal);
     if (status != NAV_OK || path->status == NAV_PATH_UNREACHABLE) {
         return status;
     }
-    return search_and_write(&job, &goal);
+    status = search_and_write(&job, &goal);
+    if (status != NAV_OK || path->status != NAV_PATH_UNREACHABLE || !mesh->loose_islands) {
+        return status;
+    }
+    // The search has found out that edits cut the island apart.
+    goal = path->end;
+    status = find_reachable_goal(&job, false, &goal);
+    return status != NAV_OK || path->status == NAV_PATH_UNREACHABLE ? status : search_and_write(&job, &goal);
 }

@@ -110,6 +110,20 @@ static nav__p2 ground_at(const ray *r, double t)
     return (nav__p2){r->origin[0] + t * r->direction[0], r->origin[2] + t * r->direction[2]};
 }
 
+static void try_list(ray *r, nav__grid_cell list, const nav__window *window)
+{
+    const nav_mesh *m = r->m;
+    for (uint32_t k = list.first; k < list.end; k++) {
+        uint32_t face = m->grid_faces[k], *seen = &r->seen[face % REMEMBERED];
+        if (*seen != face && nav__meets_window(m, face, window)) {
+            *seen = face;
+            if (r->all_pass || nav__passes(m, r->filter, m->faces[face].cell)) {
+                try_face(r, face);
+            }
+        }
+    }
+}
+
 /// Tests what the grid cells list that the ray passes between t0 and t1.
 static void try_stretch(ray *r, double t0, double t1)
 {
@@ -125,14 +139,8 @@ static void try_stretch(ray *r, double t0, double t1)
     nav__window window = nav__window_of(m, low, high);
     for (uint32_t j = span.j0; j <= span.j1; j++) {
         size_t row = (size_t)j * m->grid_nx;
-        for (uint32_t k = m->grid_first[row + span.i0]; k < m->grid_first[row + span.i1 + 1]; k++) {
-            uint32_t face = m->grid_faces[k], *seen = &r->seen[face % REMEMBERED];
-            if (*seen != face && nav__meets_window(m, face, &window)) {
-                *seen = face;
-                if (r->all_pass || nav__passes(m, r->filter, m->faces[face].cell)) {
-                    try_face(r, face);
-                }
-            }
+        for (uint32_t i = span.i0; i <= span.i1; i++) {
+            try_list(r, m->grid_cells[row + i], &window);
         }
     }
 }

@@ -89,7 +89,7 @@ static const double *add_up_cells(nav_query *query, const nav_mesh *m, const nav
         return NULL;
     }
     for (uint32_t c = 0; c < m->cell_count; c++) {
-        sum += nav__passes(m, filter, c) ? cell_area(m, c) : 0;
+        sum += nav__passes(m, filter, c) && !nav__cell_is_gone(m, c) ? cell_area(m, c) : 0;
         until[c] = sum;
     }
     return until;
@@ -323,6 +323,17 @@ static void add_cell(disc *d, uint32_t cell)
     }
 }
 
+static void add_listed(disc *d, nav__grid_cell list, const nav__window *window)
+{
+    for (uint32_t k = list.first; k < list.end; k++) {
+        uint32_t face = d->m->grid_faces[k], cells[NAV__FACE_CELLS];
+        uint32_t count = nav__meets_window(d->m, face, window) ? nav__face_cells(d->m, face, cells) : 0;
+        for (uint32_t i = 0; i < count; i++) {
+            add_cell(d, cells[i]);
+        }
+    }
+}
+
 /// Adds every cell that may reach into the disc: by the grid, or simply all where that is less.
 static void add_cells(disc *d)
 {
@@ -335,17 +346,15 @@ static void add_cells(disc *d)
     }
     uint64_t squares = (uint64_t)(span.i1 - span.i0 + 1) * (span.j1 - span.j0 + 1);
     for (uint32_t c = 0; squares > m->cell_count && c < m->cell_count; c++) {
-        add_cell(d, c);
+        if (!nav__cell_is_gone(m, c)) {
+            add_cell(d, c);
+        }
     }
     nav__window window = nav__window_of(m, low, high);
     for (uint32_t j = span.j0; squares <= m->cell_count && j <= span.j1; j++) {
         size_t row = (size_t)j * m->grid_nx;
-        for (uint32_t k = m->grid_first[row + span.i0]; k < m->grid_first[row + span.i1 + 1]; k++) {
-            uint32_t face = m->grid_faces[k], cells[NAV__FACE_CELLS];
-            uint32_t count = nav__meets_window(m, face, &window) ? nav__face_cells(m, face, cells) : 0;
-            for (uint32_t i = 0; i < count; i++) {
-                add_cell(d, cells[i]);
-            }
+        for (uint32_t i = span.i0; i <= span.i1; i++) {
+            add_listed(d, m->grid_cells[row + i], &window);
         }
     }
 }

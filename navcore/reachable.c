@@ -81,24 +81,6 @@ bool nav__reachable_settle(nav__reachable *r, double cost)
 
 // ---- what the found make -----------------------------------------------------------------------------
 
-uint32_t nav__faces_of_polygon(const nav_mesh *m, uint32_t polygon, uint32_t *end)
-{
-    uint32_t low = 0, high = m->face_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (nav__face_polygon(m, middle) < polygon) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    *end = low;
-    while (*end < m->face_count && nav__face_polygon(m, *end) == polygon) {
-        (*end)++;
-    }
-    return low;
-}
-
 static nav__p2 corner_ground(const nav_mesh *m, uint32_t k)
 {
     const float *p = m->points + 3 * (size_t)m->face_corners[k];
@@ -122,8 +104,9 @@ static double found_area(const nav__reachable *r)
 {
     double sum = 0;
     for (uint32_t i = 0; i < r->found_count; i++) {
-        uint32_t end, face = nav__faces_of_polygon(r->m, r->found[i].polygon, &end);
-        for (; face < end; face++) {
+        nav__polygon_walk walk;
+        uint32_t face = nav__polygon_first(r->m, r->found[i].polygon, &walk);
+        for (; face != NAV_NONE; face = nav__polygon_next(r->m, &walk)) {
             sum += face_area(r->m, face);
         }
     }

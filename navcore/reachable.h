@@ -58,7 +58,4 @@ nav__search_result nav__spread_weighted(nav__reachable *r);
 /// @return false when out of memory
 bool nav__outline(nav_query *query, const nav_mesh *m, const uint32_t *polygons, uint32_t count, uint32_t *ring_count);
 
-/// The faces of a polygon: from the one returned up to `end`; as many as none where it was dropped.
-uint32_t nav__faces_of_polygon(const nav_mesh *m, uint32_t polygon, uint32_t *end);
-
 #endif

@@ -294,16 +294,16 @@ static uint32_t face_holding(const nav_mesh *m, uint32_t cell, nav__p2 p)
         if (!nav__grid_cover(m, p, p, &span)) {
             return NAV_NONE;
         }
-        size_t g = (size_t)span.j0 * m->grid_nx + span.i0;
-        first = m->grid_first[g];
-        end = m->grid_first[g + 1];
+        nav__grid_cell here = m->grid_cells[(size_t)span.j0 * m->grid_nx + span.i0];
+        first = here.first;
+        end = here.end;
         list = m->grid_faces;
     }
-    nav__window here = nav__window_of(m, p, p);
+    nav__window window = nav__window_of(m, p, p);
     double slack2 = m->rounding * m->rounding;
     for (uint32_t k = first; k < end; k++) {
         nav__p2 at;
-        if (nav__meets_window(m, list[k], &here) && (own || m->faces[list[k]].cell == cell) &&
+        if (nav__meets_window(m, list[k], &window) && (own || m->faces[list[k]].cell == cell) &&
             nav__face_closest(m, list[k], p, slack2, &at) <= slack2) {
             return list[k];
         }

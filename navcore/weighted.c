@@ -194,7 +194,7 @@ static void cross_cell(search_state *st, uint32_t from, uint32_t cell, const con
 static bool is_blind_alley(const search_state *st, uint32_t from, uint32_t into)
 {
     const nav__cell *c = &st->m->cells[into];
-    if (!c->tree_first || nav__cell_cost(st->m, st->w->filter, from) > st->sites.least_cost) {
+    if (!c->tree_last || nav__cell_cost(st->m, st->w->filter, from) > st->sites.least_cost) {
         return false;
     }
     uint32_t here = st->m->cells[from].tree_first;

@@ -304,7 +304,7 @@ static bool grid_lists(const nav_mesh *m, uint32_t face, nav__p2 p)
     uint32_t i = nav__grid_index(p.x, m->grid_x, m->grid_inverse, m->grid_nx);
     uint32_t j = nav__grid_index(p.z, m->grid_z, m->grid_inverse, m->grid_nz);
     size_t cell = (size_t)j * m->grid_nx + i;
-    for (uint32_t k = m->grid_first[cell]; k < m->grid_first[cell + 1]; k++) {
+    for (uint32_t k = m->grid_cells[cell].first; k < m->grid_cells[cell].end; k++) {
         if (m->grid_faces[k] == face) {
             return true;
         }

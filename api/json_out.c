@@ -180,18 +180,20 @@ void api_json_coordinate(api_json *json, const api_positions *positions, double 
     }
 }
 
-void api_json_position(api_json *json, const api_positions *positions, nav_vec internal)
+// Room for a position with its brackets, names and commas.
+#define POSITION_MAX (3 * (API_NUMBER_MAX + 5) + 3)
+
+/// Mostly positions are written as they are.
+static bool is_plain(const api_positions *positions)
+{
+    return positions->precision < 0 && !positions->objects && positions->dimensions == 3 &&
+           memcmp(positions->frame, &api_frame_identity, sizeof api_frame_identity) == 0;
+}
+
+static char *put_special(char *to, const api_positions *positions, nav_vec internal)
 {
     nav_vec caller = api_frame_to_caller(positions->frame, internal);
     const double values[3] = {caller.x, caller.y, caller.z};
-    char *room = api_buffer_room(json->out, 3 * (API_NUMBER_MAX + 5) + 3);
-    if (!room) {
-        return;
-    }
-    char *to = room;
-    if (json->comma) {
-        *to++ = ',';
-    }
     *to++ = positions->objects ? '{' : '[';
     int written = 0;
     for (int k = 0; k < 3; k++) {
@@ -211,8 +213,59 @@ void api_json_position(api_json *json, const api_positions *positions, nav_vec i
         written++;
     }
     *to++ = positions->objects ? '}' : ']';
+    return to;
+}
+
+/// `plain`: is_plain(positions)
+static inline char *put_position(char *to, const api_positions *positions, bool plain, nav_vec internal)
+{
+    if (!plain) {
+        return put_special(to, positions, internal);
+    }
+    const float values[3] = {to_float(internal.x), to_float(internal.y), to_float(internal.z)};
+    *to++ = '[';
+    to += api_number_floats(to, values, 3);
+    *to++ = ']';
+    return to;
+}
+
+void api_json_position(api_json *json, const api_positions *positions, nav_vec internal)
+{
+    char *room = api_buffer_room(json->out, POSITION_MAX);
+    if (!room) {
+        return;
+    }
+    char *to = room;
+    if (json->comma) {
+        *to++ = ',';
+    }
+    to = put_position(to, positions, is_plain(positions), internal);
     json->out->size += (size_t)(to - room);
     json->comma = true;
+}
+
+void api_json_position_list(api_json *json, const api_positions *positions, const nav_vec *internal, size_t count)
+{
+    bool plain = is_plain(positions);
+    api_json_open(json, '[');
+    for (size_t done = 0; done < count;) {
+        char *room = api_buffer_room(json->out, POSITION_MAX);
+        if (!room) {
+            return;
+        }
+        // As many as fit for sure; they are mostly much shorter, so that then there is room for more.
+        size_t fit = (json->out->cap - json->out->size) / POSITION_MAX;
+        size_t step = count - done < fit ? count - done : fit;
+        char *to = room;
+        for (size_t end = done + step; done < end; done++) {
+            if (done > 0) {
+                *to++ = ',';
+            }
+            to = put_position(to, positions, plain, internal[done]);
+        }
+        json->out->size += (size_t)(to - room);
+    }
+    api_json_close(json, ']');
 }
 
 void api_json_problem(api_json *json, const api_problem *problem, const char *request_id)

@@ -53,6 +53,8 @@ typedef struct api_positions {
 
 /// One of navcore's positions or directions, in the caller's frame.
 void api_json_position(api_json *json, const api_positions *positions, nav_vec internal);
+/// A list of them.
+void api_json_position_list(api_json *json, const api_positions *positions, const nav_vec *internal, size_t count);
 /// One coordinate.
 void api_json_coordinate(api_json *json, const api_positions *positions, double value);
 

@@ -18,6 +18,9 @@ extern "C" {
 /// @return characters written
 size_t api_number_float(char *out, float value);
 
+/// Several, at least one, with commas between. `out` needs room for API_NUMBER_MAX characters each.
+size_t api_number_floats(char *out, const float *values, size_t count);
+
 /// The shortest decimals that read back to the same double.
 size_t api_number_double(char *out, double value);
 

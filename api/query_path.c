@@ -25,11 +25,7 @@ static void write_points(const api_ask *ask, const nav_path *path)
     // One reservation for what is usual, so that long paths do not grow the buffer step by step.
     api_buffer_room(ask->out->out, (size_t)path->point_count * 40 + 256);
     api_json_key(ask->out, "points");
-    api_json_open(ask->out, '[');
-    for (uint32_t i = 0; i < path->point_count; i++) {
-        api_json_position(ask->out, &positions, path->points[i]);
-    }
-    api_json_close(ask->out, ']');
+    api_json_position_list(ask->out, &positions, path->points, path->point_count);
 }
 
 static void write_links(const api_ask *ask, const nav_path *path)

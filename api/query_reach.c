@@ -37,11 +37,7 @@ static void write_outline(const api_ask *ask, const nav_reach *reach)
     api_json_open(ask->out, '[');
     for (uint32_t i = 0; i < reach->ring_count; i++) {
         const nav_ring *ring = &reach->rings[i];
-        api_json_open(ask->out, '[');
-        for (uint32_t k = 0; k < ring->count; k++) {
-            api_json_position(ask->out, &positions, reach->points[ring->first + k]);
-        }
-        api_json_close(ask->out, ']');
+        api_json_position_list(ask->out, &positions, reach->points + ring->first, ring->count);
     }
     api_json_close(ask->out, ']');
 }

@@ -79,11 +79,7 @@ static api_verdict answer_random(const api_ask *ask)
     write_status(ask, random.found ? "found" : "none");
     api_positions positions = api_args_positions(args, ask->mesh);
     api_json_key(ask->out, "points");
-    api_json_open(ask->out, '[');
-    for (uint32_t i = 0; i < random.point_count; i++) {
-        api_json_position(ask->out, &positions, random.points[i]);
-    }
-    api_json_close(ask->out, ']');
+    api_json_position_list(ask->out, &positions, random.points, random.point_count);
     return API_ANSWERED;
 }
 

@@ -64,6 +64,7 @@ static struct MHD_Daemon *start_daemon(srv_http *http, srv_thread *thread, int l
     return MHD_start_daemon(flags, 0, srv__conn_accept, thread, srv__request_handle, thread,
                             MHD_OPTION_LISTEN_SOCKET, listen_fd,
                             MHD_OPTION_CONNECTION_LIMIT, (unsigned)config->max_connections + 1,
+                            MHD_OPTION_CONNECTION_MEMORY_LIMIT, SRV_CONNECTION_BYTES,
                             MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)(config->idle_timeout_ms / 1000 + 1),
                             MHD_OPTION_NOTIFY_CONNECTION, srv__conn_notify, thread,
                             MHD_OPTION_NOTIFY_COMPLETED, srv__request_completed, thread,

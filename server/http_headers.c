@@ -7,9 +7,12 @@
 
 #include "http_internal.h"
 
-// Below libmicrohttpd's own limit (its connection memory), beyond which it answers by itself.
+// Below libmicrohttpd's own limit, its memory for a connection, beyond which it answers by itself; together with
+// what it keeps of each header that leaves room for the head of our answer.
 #define URI_MAX 8192
-#define HEADERS_MAX 16384
+#define HEADERS_MAX 8192
+#define HEAD_MAX (SRV_CONNECTION_BYTES - 1024)
+#define KEPT_OF_HEADER 80
 #define HEADER_COUNT_MAX 100
 
 /// What one walk over the headers collects.
@@ -223,8 +226,10 @@ bool srv__read_headers(srv_request *r, const char *method, const char *version, 
                         URI_MAX);
         return false;
     }
-    if (w.bytes > HEADERS_MAX || w.count > HEADER_COUNT_MAX) {
-        api_problem_set(problem, API_HEADERS_TOO_LARGE, "at most %d headers with %d bytes in all are taken",
+    if (w.bytes > HEADERS_MAX || w.count > HEADER_COUNT_MAX ||
+        uri_bytes + w.bytes + w.count * KEPT_OF_HEADER > HEAD_MAX) {
+        api_problem_set(problem, API_HEADERS_TOO_LARGE,
+                        "at most %d headers with %d bytes in all are taken, fewer after a long query string",
                         HEADER_COUNT_MAX, HEADERS_MAX);
         return false;
     }

@@ -90,6 +90,19 @@ class Broken(ServerCase):
         a = self.refused(b"GET /livez?" + b"a" * 100000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 414, 431)
         self.assertIsNotNone(a, "closed without an answer")
 
+    def test_heads_up_to_the_limits_are_answered(self):
+        """However address and headers share the room, an answer comes: ours up to what is taken, and beyond."""
+        for query, header, count in ((8000, 100, 1), (100, 8000, 1), (4000, 4000, 1), (6000, 6000, 1), (100, 60, 99),
+                                     (3000, 60, 80), (9000, 100, 1), (100, 9000, 1), (7900, 7300, 1), (100, 20, 101)):
+            with self.subTest(query=query, header=header, count=count), self.server.connect(10) as c:
+                c.send(b"GET /livez?" + b"a" * query + b" HTTP/1.1\r\nHost: x\r\n" +
+                       (b"X-Some: " + b"v" * (header - 6) + b"\r\n") * count + b"\r\n")
+                a = c.answer()
+                taken = query <= 8000 and header * count <= 8000 and count < 100 and query + (header + 80) * count < 15000
+                self.assertEqual(a.status, 200 if taken else 414 if query > 8192 else 431)
+                if not taken:
+                    self.assertIn(a.code(), ("uri_too_long", "headers_too_large"))
+
     def test_body_too_large_is_refused_before_it_is_sent(self):
         with self.server.connect(10) as c:
             c.send(POST + b"Content-Length: 1000000000000\r\n\r\n" + BODY)

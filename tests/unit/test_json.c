@@ -91,6 +91,36 @@ static void test_writer_turns_positions(void **state)
     write_position("{\"x\":-1.26,\"y\":-3.4028235e+38}", unreal, 2, -1, true);
 }
 
+/// A list is its positions one by one, however often the buffer grows under it.
+static void test_writer_lists_positions(void **state)
+{
+    (void)state;
+    nav_vec points[500];
+    for (int i = 0; i < 500; i++) {
+        points[i] = (nav_vec){i / 7.0, i, -3e30 / (i + 1)};
+    }
+    api_frame y_up = {{0, 1, 2}, {1, 1, 1}}, unreal = {{0, 2, 1}, {-1, -1, 1}};
+    const api_positions forms[] = {{&y_up, 3, -1, false}, {&unreal, 3, -1, false}, {&y_up, 3, 2, false},
+                                   {&y_up, 3, -1, true},  {&y_up, 2, -1, false}};
+    for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+        for (size_t count = 0; count <= 500; count = count * 3 + 1) {
+            api_buffer list = {0}, single = {0};
+            api_json json = api_json_begin(&list);
+            api_json_position_list(&json, &forms[form], points, count);
+            json = api_json_begin(&single);
+            api_json_open(&json, '[');
+            for (size_t i = 0; i < count; i++) {
+                api_json_position(&json, &forms[form], points[i]);
+            }
+            api_json_close(&json, ']');
+            assert_int_equal(list.size, single.size);
+            assert_memory_equal(list.data, single.data, single.size);
+            api_buffer_free(&list);
+            api_buffer_free(&single);
+        }
+    }
+}
+
 static void test_writer_tells_problems(void **state)
 {
     (void)state;
@@ -334,6 +364,7 @@ int main(void)
         cmocka_unit_test(test_writer_escapes),
         cmocka_unit_test(test_writer_tells_time),
         cmocka_unit_test(test_writer_turns_positions),
+        cmocka_unit_test(test_writer_lists_positions),
         cmocka_unit_test(test_writer_tells_problems),
         cmocka_unit_test(test_codes),
         cmocka_unit_test(test_reader_takes_json),

@@ -53,6 +53,43 @@ static void test_floats_are_shortest(void **state)
     assert_string_equal(of_float(-INFINITY), "null");
 }
 
+static void assert_whole(float value)
+{
+    char expected[64];
+    snprintf(expected, sizeof expected, "%.0f", (double)value);
+    assert_string_equal(of_float(value), expected);
+}
+
+/// Up to 10^9 whole numbers have neither point nor exponent.
+static void test_whole_floats(void **state)
+{
+    (void)state;
+    for (int n = 1; n <= 20000; n++) {
+        assert_whole((float)n);
+        assert_whole((float)-n);
+    }
+    for (float size = 9; size < 1e9f; size = size * 10 + 9) {
+        assert_whole(size);
+        assert_whole(size + 1);
+        assert_whole(-size);
+        assert_whole(nextafterf(1e8f, size));
+    }
+    for (float size = 20001; size < 0x1p29f; size = floorf(size * 1.0137f)) {
+        assert_whole(size);
+    }
+}
+
+static void test_lists_of_floats(void **state)
+{
+    (void)state;
+    const float values[] = {0, -1.5f, 1e-7f, 12345678, NAN, 0.3333333433f};
+    char list[6 * API_NUMBER_MAX + 1];
+    list[api_number_floats(list, values, 6)] = '\0';
+    assert_string_equal(list, "0,-1.5,1e-07,12345678,null,0.33333334");
+    list[api_number_floats(list, values, 1)] = '\0';
+    assert_string_equal(list, "0");
+}
+
 static void test_doubles_are_shortest(void **state)
 {
     (void)state;
@@ -174,6 +211,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_floats_are_shortest),
+        cmocka_unit_test(test_whole_floats),
+        cmocka_unit_test(test_lists_of_floats),
         cmocka_unit_test(test_doubles_are_shortest),
         cmocka_unit_test(test_rounding),
         cmocka_unit_test(test_round_trip),

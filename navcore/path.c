@@ -110,7 +110,8 @@ static nav__stop tip_stop(const nav_mesh *m, const nav__search *search)
 {
     nav__p2 at = search->tip;
     uint32_t cell = search->tip_cell;
-    return (nav__stop){.point = {m->origin.x + at.x, m->origin.y + nav__cell_height(m, cell, at, NULL), m->origin.z + at.z},
+    double height = nav__cell_height(m, cell, at, NULL);
+    return (nav__stop){.point = {m->origin.x + at.x, m->origin.y + height, m->origin.z + at.z},
                        .ground = at,
                        .vertex = NAV_NONE,
                        .cell = cell,

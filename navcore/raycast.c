@@ -56,9 +56,12 @@ nav_status nav_query_raycast(nav_query *query, const nav_mesh *mesh, nav_vec sta
     corridor_walk polygons = {query, mesh, 0};
     nav__visit_fn *visit = corridor ? visit_corridor : NULL;
     nav__walk_end best = {.clear = true, .cell = ray->start.cell, .point = anchor.p, .t = 1};
-    bool told = has_direction(anchor.p, to)
-                    ? nav__walk_leg(mesh, &snap->filter, anchor.cells, anchor.count, anchor.p, to, visit, &polygons, &best)
-                    : !visit || visit(&polygons, best.cell, anchor.p, anchor.p);
+    bool told;
+    if (has_direction(anchor.p, to)) {
+        told = nav__walk_leg(mesh, &snap->filter, anchor.cells, anchor.count, anchor.p, to, visit, &polygons, &best);
+    } else {
+        told = !visit || visit(&polygons, best.cell, anchor.p, anchor.p);
+    }
     if (!told) {
         return NAV_NO_MEMORY;
     }

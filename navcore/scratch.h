@@ -124,9 +124,9 @@ typedef struct nav__anchor {
 } nav__anchor;
 
 /// From a place found by locate.c: where the place lies on a vertex within rounding, p is moved onto it;
-/// where it lies outside its cell by rounding, just inside. On an edge both cells are listed, on a vertex all that meet there on this floor, on a pinch
-/// those of every sector (found through the grid, not by walking, so that sectors without a common edge
-/// are met). Cells that the filter closes are left out.
+/// where it lies outside its cell by rounding, just inside. On an edge both cells are listed, on a vertex all
+/// that meet there on this floor, on a pinch those of every sector (found through the grid, not by walking, so
+/// that sectors without a common edge are met). Cells that the filter closes are left out.
 void nav__anchor_make(const nav_mesh *m, const nav_place *place, const nav_filter *filter, nav__anchor *anchor);
 
 /// Appends the file polygons that a straight leg from a to b inside one cell crosses to query->polygons,

@@ -410,6 +410,7 @@ nav_status nav_crowd_add(nav_crowd *crowd, const nav_crowd_agent *agent, nav_vec
     crowd->chase[i] = nav_crowd_chase_default();
     crowd->repath_age[i] = 0;
     crowd->yaw[i] = 0;
+    crowd->impatience[i] = 0;
     crowd->was_moving[i] = 0;
     crowd->wanted_x[i] = crowd->wanted_z[i] = crowd->chosen_x[i] = crowd->chosen_z[i] = 0;
     crowd->mode[i] = NAV_CROWD_IDLE;
@@ -509,12 +510,14 @@ nav_status nav_crowd_set_target(nav_crowd *crowd, nav_crowd_id id, nav_vec targe
     if (has_one && !crowd->chase[i].agent && is_same_place(crowd->goal[i].asked, target)) {
         return NAV_OK;
     }
+    bool has_arrived = crowd->flags[i] & NAV__HAS_ARRIVED;
     crowd->chase[i] = nav_crowd_chase_default();
     crowd->goal[i].asked = target;
     nav__crowd_snap_goal(crowd, i);
     crowd->flags[i] |= NAV__HAS_TARGET;
     crowd->flags[i] &= (uint16_t) ~(NAV__ATTACKS | NAV__HAS_ARRIVED);
-    if (nav__route_is_empty(&crowd->route[i]) || crowd->flags[i] & NAV__IS_PARTIAL || crowd->goal[i].cell == NAV_NONE) {
+    if (nav__route_is_empty(&crowd->route[i]) || has_arrived || crowd->flags[i] & NAV__IS_PARTIAL ||
+        crowd->goal[i].cell == NAV_NONE) {
         nav__crowd_start_over(crowd, i);
     } else {
         crowd->flags[i] |= NAV__GOAL_MOVED; // the next step bends the route, or searches
@@ -611,7 +614,7 @@ bool nav_crowd_get(const nav_crowd *crowd, nav_crowd_id id, nav_crowd_state *sta
 double nav__crowd_remaining(const nav_crowd *crowd, uint32_t slot)
 {
     const nav__route *r = &crowd->route[slot];
-    if (nav__route_is_empty(r)) {
+    if (nav__route_is_empty(r) || crowd->flags[slot] & NAV__HAS_ARRIVED) {
         return 0;
     }
     const nav__via *next = &r->via[r->at];
@@ -621,7 +624,7 @@ double nav__crowd_remaining(const nav_crowd *crowd, uint32_t slot)
 uint32_t nav_crowd_path(const nav_crowd *crowd, nav_crowd_id id, nav_vec *points, uint32_t cap)
 {
     uint32_t i = nav__crowd_slot(crowd, id);
-    if (i == NAV_NONE) {
+    if (i == NAV_NONE || crowd->flags[i] & NAV__HAS_ARRIVED) {
         return 0;
     }
     const nav_mesh *m = crowd->mesh;

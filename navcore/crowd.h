@@ -90,16 +90,18 @@ enum {
     NAV__ON_ROUTE = 256, ///< this step it goes exactly along its route
     NAV__HAS_ARRIVED = 512,
     NAV__IS_STUCK = 1024,
-    NAV__AT_END = 2048,     ///< of its route
-    NAV__OLD_ROUTE = 4096,  ///< the route does not lead to the goal
-    NAV__IS_CUT = 8192,     ///< likewise, for a limit: at its end another search is due
-    NAV__IS_BLOCKED = 16384 ///< by a wall, in its last move
+    NAV__AT_END = 2048,      ///< of its route
+    NAV__OLD_ROUTE = 4096,   ///< the route does not lead to the goal
+    NAV__IS_CUT = 8192,      ///< likewise, for a limit: at its end another search is due
+    NAV__IS_BLOCKED = 16384, ///< by a wall, in its last move
+    NAV__IS_CROWDED = 32768  ///< rests against one that has arrived at the same goal
 };
 
 /// What others may know of an agent in a step, sorted by the grid.
 typedef struct nav__body {
     float x, z, y;
     float vx, vz;
+    float press_x, press_z; ///< the velocity that it would like, seen by those who make way
     float radius, height;
     float share; ///< of keeping apart that others must take: 1 who keeps its place or avoids no one, else 1/2
     uint32_t slot;
@@ -109,46 +111,48 @@ typedef struct nav__body {
 #define NAV__NEIGHBOURS 10
 
 /// Arrays by slot.
-#define NAV__CROWD_ARRAYS(X)                                             \
-    X(uint32_t, generation, "of the slot's agent, or its next one")      \
-    X(uint32_t, younger, "slot of the agent added next")                 \
-    X(uint32_t, older, "likewise before; of an empty slot the next one") \
-    X(uint8_t, standing, "")                                             \
-    X(uint8_t, mode, "nav_crowd_mode")                                   \
-    X(uint8_t, was_moving, "in the last step")                           \
-    X(uint16_t, flags, "")                                               \
-    X(double, x, "")                                                     \
-    X(double, z, "")                                                     \
-    X(double, y, "")                                                     \
-    X(uint32_t, cell, "that holds x, z")                                 \
-    X(float, vx, "velocity of the last step")                            \
-    X(float, vz, "")                                                     \
-    X(float, vy, "")                                                     \
-    X(float, wanted_x, "velocity that the route asks for")               \
-    X(float, wanted_z, "")                                               \
-    X(float, stride, "way along the route to make in this step")         \
-    X(float, chosen_x, "velocity after avoidance")                       \
-    X(float, chosen_z, "")                                               \
-    X(float, yaw, "")                                                    \
-    X(float, radius, "")                                                 \
-    X(float, height, "")                                                 \
-    X(float, max_speed, "")                                              \
-    X(float, max_acceleration, "")                                       \
-    X(float, stopping, "stopping distance")                              \
-    X(float, link_speed, "")                                             \
-    X(uint8_t, avoids, "nav_avoidance")                                  \
-    X(uint32_t, filter, "index into filters")                            \
-    X(nav_vec, snap, "")                                                 \
-    X(nav__goal, goal, "")                                               \
-    X(nav__route, route, "")                                             \
-    X(nav__walls, walls, "")                                             \
-    X(nav__progress, progress, "")                                       \
-    X(nav__riding, riding, "")                                           \
-    X(nav_crowd_chase, chase, "")                                        \
-    X(float, repath_age, "seconds since its last search")                \
-    X(uint64_t, changed, "step")                                         \
-    X(uint32_t, queue, "ring of slots that wait for a search")           \
-    X(nav__body, bodies, "by the grid's cells, body_count of them")
+#define NAV__CROWD_ARRAYS(X)                                                                           \
+    X(uint32_t, generation, "of the slot's agent, or its next one")                                    \
+    X(uint32_t, younger, "slot of the agent added next")                                               \
+    X(uint32_t, older, "likewise before; of an empty slot the next one")                               \
+    X(uint8_t, standing, "")                                                                           \
+    X(uint8_t, mode, "nav_crowd_mode")                                                                 \
+    X(uint8_t, was_moving, "in the last step")                                                         \
+    X(uint16_t, flags, "")                                                                             \
+    X(double, x, "")                                                                                   \
+    X(double, z, "")                                                                                   \
+    X(double, y, "")                                                                                   \
+    X(uint32_t, cell, "that holds x, z")                                                               \
+    X(float, vx, "velocity of the last step")                                                          \
+    X(float, vz, "")                                                                                   \
+    X(float, vy, "")                                                                                   \
+    X(float, wanted_x, "velocity that the route asks for")                                             \
+    X(float, wanted_z, "")                                                                             \
+    X(float, stride, "way along the route to make in this step")                                       \
+    X(float, chosen_x, "velocity after avoidance")                                                     \
+    X(float, chosen_z, "")                                                                             \
+    X(float, impatience, "seconds that it was kept from going on, less those that it was not; 0 .. 4") \
+    X(float, yaw, "")                                                                                  \
+    X(float, radius, "")                                                                               \
+    X(float, height, "")                                                                               \
+    X(float, max_speed, "")                                                                            \
+    X(float, max_acceleration, "")                                                                     \
+    X(float, stopping, "stopping distance")                                                            \
+    X(float, link_speed, "")                                                                           \
+    X(uint8_t, avoids, "nav_avoidance")                                                                \
+    X(uint32_t, filter, "index into filters")                                                          \
+    X(nav_vec, snap, "")                                                                               \
+    X(nav__goal, goal, "")                                                                             \
+    X(nav__route, route, "")                                                                           \
+    X(nav__walls, walls, "")                                                                           \
+    X(nav__progress, progress, "")                                                                     \
+    X(nav__riding, riding, "")                                                                         \
+    X(nav_crowd_chase, chase, "")                                                                      \
+    X(float, repath_age, "seconds since its last search")                                              \
+    X(uint64_t, changed, "step")                                                                       \
+    X(uint32_t, queue, "ring of slots that wait for a search")                                         \
+    X(nav__body, bodies, "by the grid's cells, body_count of them")                                    \
+    X(uint32_t, body_cell, "scratch of sorting")
 
 struct nav_crowd {
     nav_alloc alloc;
@@ -167,13 +171,12 @@ struct nav_crowd {
     uint32_t filter_count;
 
     uint64_t steps;
-    double dt;
+    double dt, time; ///< time: of all steps so far
     uint32_t queue_first, queue_count;
 
     // The grid: cell (i, k), number k * grid_nx + i, has bodies[grid_first[c]] .. grid_first[c + 1] - 1.
     uint32_t *grid_first;
     uint32_t grid_cap, grid_nx, grid_nz;
-    uint32_t *body_cell; ///< [slot_cap] scratch of sorting
     uint32_t body_count;
     float grid_x, grid_z, grid_inverse;
     float max_radius; ///< of any body
@@ -223,6 +226,28 @@ nav_status nav__crowd_plan(nav_crowd *crowd, uint32_t slot, nav_query *query);
 
 /// Makes the step: along the route, aside of it, or over a link (crowd_move.c).
 void nav__crowd_move(nav_crowd *crowd, uint32_t slot);
+
+/// Sorts bodies into the grid. @return false when out of memory
+bool nav__crowd_sort(nav_crowd *crowd);
+
+/// Another body near an agent.
+typedef struct nav__neighbour {
+    float distance2; ///< on the ground
+    uint32_t slot;
+    const nav__body *body;
+} nav__neighbour;
+
+/// The nearest bodies on the agent's floor whose centres are within `range`, nearest first.
+/// @param most  at most NAV__NEIGHBOURS
+/// @return how many
+uint32_t nav__crowd_neighbours(const nav_crowd *crowd, const nav__body *body, float range, uint32_t most,
+                               nav__neighbour *neighbours);
+
+/// Looks for the walls within `reach` round where an agent stands, unless those it has will do.
+void nav__crowd_find_walls(nav_crowd *crowd, uint32_t slot, float reach);
+
+/// Chooses the velocity of the agent that bodies[at] is of (crowd_steer.c).
+void nav__crowd_steer(nav_crowd *crowd, uint32_t at);
 
 /// The ride of another mesh that leads where this one does, NAV_NONE when there is none.
 uint32_t nav__crowd_same_ride(const nav_mesh *from, uint32_t ride, const nav_mesh *to);

@@ -412,7 +412,9 @@ static void want(nav_crowd *c, uint32_t i)
     nav__p2 p = at(c, i);
     const nav__route *r = &c->route[i];
     bool leads_there = !(c->flags[i] & (NAV__OLD_ROUTE | NAV__IS_PARTIAL));
-    double left = nav__crowd_remaining(c, i) - (leads_there ? (double)c->stopping[i] : 0);
+    bool goes_home = c->flags[i] & NAV__HAS_ARRIVED;
+    double left = goes_home ? nav__dist(p, ground_of(&r->via[r->at]))
+                            : nav__crowd_remaining(c, i) - (leads_there ? (double)c->stopping[i] : 0);
     if (left <= NAV__AT_GOAL) {
         c->flags[i] |= NAV__AT_END;
         c->flags[i] |= c->flags[i] & NAV__IS_CUT ? NAV__WANTS_SEARCH : 0;
@@ -434,7 +436,7 @@ static void want(nav_crowd *c, uint32_t i)
 nav_status nav__crowd_plan(nav_crowd *c, uint32_t i, nav_query *query)
 {
     bool may_search = c->flags[i] & NAV__MAY_SEARCH;
-    c->flags[i] &= (uint16_t) ~(NAV__MAY_SEARCH | NAV__AT_END | NAV__ON_ROUTE);
+    c->flags[i] &= (uint16_t) ~(NAV__MAY_SEARCH | NAV__AT_END | NAV__ON_ROUTE | NAV__IS_CROWDED);
     c->wanted_x[i] = c->wanted_z[i] = c->stride[i] = 0;
     if (c->standing[i] != NAV__STANDS) {
         return NAV_OK;
@@ -442,8 +444,7 @@ nav_status nav__crowd_plan(nav_crowd *c, uint32_t i, nav_query *query)
     if (c->chase[i].agent) {
         chase(c, i);
     }
-    if (!(c->flags[i] & NAV__HAS_TARGET) || c->flags[i] & (NAV__ATTACKS | NAV__HAS_ARRIVED) ||
-        c->goal[i].cell == NAV_NONE) {
+    if (!(c->flags[i] & NAV__HAS_TARGET) || c->flags[i] & NAV__ATTACKS || c->goal[i].cell == NAV_NONE) {
         return NAV_OK;
     }
     nav_status status = NAV_OK;

@@ -10,6 +10,8 @@ enum { PLAN, STEER, MOVE, SETTLE };
 static const float SPAN = 0.5f, LEAST_PROGRESS = 0.05f;
 /// Slower is standing, for the yaw.
 static const float LEAST_SPEED = 1e-3f;
+/// Who makes less of its most speed good is kept from going on.
+static const float KEPT_BACK = 0.3f, MOST_IMPATIENCE = 4;
 
 // ---- searches --------------------------------------------------------------------------------------
 
@@ -48,6 +50,8 @@ static void note_progress(nav_crowd *c, uint32_t i)
         c->flags[i] &= (uint16_t)~NAV__IS_STUCK;
         return;
     }
+    float along = (c->vx[i] * wx + c->vz[i] * wz) / wanted, more = along < KEPT_BACK * c->max_speed[i] ? dt : -dt;
+    c->impatience[i] = fminf(fmaxf(c->impatience[i] + more, 0), MOST_IMPATIENCE);
     p->made[0] += (c->vx[i] * wx + c->vz[i] * wz) / wanted * dt;
     p->age += dt;
     if (p->age < SPAN) {
@@ -92,11 +96,16 @@ static nav_crowd_mode mode_of(const nav_crowd *c, uint32_t i)
     return c->chase[i].agent ? NAV_CROWD_CHASING : NAV_CROWD_MOVING;
 }
 
+/// Where it stands becomes its place, to which it goes back when it had to make way.
 static void arrive(nav_crowd *c, uint32_t i)
 {
+    nav__route *r = &c->route[i];
+    r->via[0] = (nav__via){c->x[i], c->z[i], (float)c->y[i], c->cell[i], NAV_NONE};
+    r->at = 0;
+    r->count = 1;
+    r->rest = 0;
     c->flags[i] |= NAV__HAS_ARRIVED;
     c->flags[i] &= (uint16_t) ~(NAV__IS_STUCK | NAV__WANTS_SEARCH);
-    c->route[i].at = c->route[i].count = 0;
     c->progress[i] = (nav__progress){.count = 0};
 }
 
@@ -107,7 +116,9 @@ static void settle(nav_crowd *c, uint32_t i)
         const nav__route *r = &c->route[i];
         bool leads_there = !(c->flags[i] & (NAV__OLD_ROUTE | NAV__IS_PARTIAL | NAV__GOAL_MOVED | NAV__HAS_ARRIVED)) &&
                            c->flags[i] & NAV__HAS_TARGET && !c->chase[i].agent && !nav__route_is_empty(r);
-        if (leads_there && nav__crowd_remaining(c, i) <= (double)c->stopping[i] + NAV__AT_GOAL) {
+        bool is_there =
+            c->flags[i] & NAV__IS_CROWDED || nav__crowd_remaining(c, i) <= (double)c->stopping[i] + NAV__AT_GOAL;
+        if (leads_there && is_there) {
             arrive(c, i);
         }
     }
@@ -136,6 +147,9 @@ nav_status nav_crowd_step_begin(nav_crowd *crowd, double dt, uint32_t *count)
         return NAV_BAD_ARGUMENT;
     }
     crowd->dt = dt;
+    if (!nav__crowd_sort(crowd)) {
+        return NAV_NO_MEMORY;
+    }
     grant_searches(crowd);
     *count = crowd->slot_count;
     return NAV_OK;
@@ -147,7 +161,7 @@ static nav_status run(nav_crowd *crowd, uint32_t phase, uint32_t i, nav_query *q
     case PLAN:
         return nav__crowd_plan(crowd, i, query);
     case STEER:
-        crowd->flags[i] |= NAV__ON_ROUTE;
+        nav__crowd_steer(crowd, i);
         break;
     case MOVE:
         nav__crowd_move(crowd, i);
@@ -166,8 +180,13 @@ nav_status nav_crowd_step_part(nav_crowd *crowd, uint32_t phase, uint32_t first,
     nav_interrupt interrupt = query->interrupt;
     query->interrupt = (nav_interrupt){.stop = NULL};
     nav_status status = NAV_OK;
-    for (uint32_t i = first; i < first + count; i++) {
-        if (crowd->standing[i] != NAV__IS_EMPTY) {
+    uint32_t end = first + count;
+    if (phase == STEER) {
+        end = end < crowd->body_count ? end
+                                      : crowd->body_count; // in the order of the grid: neighbours are near in memory
+    }
+    for (uint32_t i = first; i < end; i++) {
+        if (phase == STEER || crowd->standing[i] != NAV__IS_EMPTY) {
             nav_status s = run(crowd, phase, i, query);
             status = s == NAV_OK ? status : s;
         }
@@ -179,6 +198,7 @@ nav_status nav_crowd_step_part(nav_crowd *crowd, uint32_t phase, uint32_t first,
 void nav_crowd_step_end(nav_crowd *crowd)
 {
     crowd->steps++;
+    crowd->time += crowd->dt;
 }
 
 nav_status nav_crowd_step(nav_crowd *crowd, double dt, nav_query *query)

@@ -20,6 +20,7 @@ api_limits api_limits_default(void)
         .max_batch = 10000,
         .max_matrix = 1000000,
         .max_nodes = 5000000,
+        .max_agents = 10000,
         .inline_nodes = 2000,
         .max_timeout_ms = 30000,
     };
@@ -48,6 +49,12 @@ void api_context_destroy(api_context *context)
         api_args_deinit(&context->args);
         free(context);
     }
+}
+
+nav_query *api_context_query(api_context *context)
+{
+    nav_query_set_interrupt(context->query, &(nav_interrupt){.stop = NULL});
+    return context->query;
 }
 
 static bool out_of_time(void *ctx)

@@ -3,6 +3,7 @@
 #ifndef API_H
 #define API_H
 
+#include "agents.h"
 #include "api_buffer.h"
 #include "api_mesh.h"
 #include "api_problem.h"
@@ -19,7 +20,7 @@ typedef struct api_request {
     const char *query;         ///< NUL-terminated raw query string without '?', NULL: none
     const char *body;          ///< NUL-terminated for safety; may hold NULs itself
     size_t body_bytes;
-    const char *content_type, *accept, *if_match, *if_none_match;
+    const char *content_type, *accept, *if_match, *if_none_match, *last_event_id;
     const char *request_id;    ///< NUL-terminated, as echoed
     bool may_change;           ///< the token, or the loopback rule, allows changes
     bool token_missing;        ///< with !may_change: 401 (a token is configured, none or a wrong one came), else 403
@@ -35,6 +36,7 @@ typedef struct api_response {
     int retry_after;           ///< seconds, 0: none
     uint64_t revision;         ///< ETag "<revision>", 0: none
     char location[160];        ///< empty: none
+    void *stream;              ///< of api_agents_host.subscribe: sent behind the body; NULL: none
 } api_response;
 
 /// What the process knows of a mesh id.
@@ -83,6 +85,7 @@ typedef struct api_host {
     bool (*draining)(void *ctx);
     /// Has the client of this request gone? Asked between chunks of long work. May be NULL.
     bool (*client_gone)(void *ctx, const api_request *request);
+    api_agents_host agents;
 } api_host;
 
 typedef struct api_limits {
@@ -92,6 +95,7 @@ typedef struct api_limits {
     uint32_t max_batch;        ///< queries in one batch
     uint32_t max_matrix;       ///< sources times targets of one matrix
     uint32_t max_nodes;        ///< search nodes of one path, and the largest max_nodes a caller may ask
+    uint32_t max_agents;       ///< of one mesh
     uint32_t inline_nodes;     ///< search nodes on a serving thread before the rest goes to a worker
     uint32_t max_timeout_ms;   ///< largest and default timeout_ms
 } api_limits;
@@ -102,11 +106,15 @@ api_limits api_limits_default(void);
 typedef struct api_context api_context;
 api_context *api_context_create(const api_host *host, const api_limits *limits);
 void api_context_destroy(api_context *context);
+/// The context's search scratch, for steps of agents: nothing interrupts its searches until the next request.
+nav_query *api_context_query(api_context *context);
 
 typedef struct api_task api_task;
 typedef enum api_outcome {
     API_DONE,    ///< the response is filled
     API_WORKER,  ///< too long for a serving thread: queue the task for a worker
+    API_AGENTS,  ///< about the agents of the mesh in the path: queue the task for a worker, and let tasks of this
+                 ///< kind for one mesh run one after another, in the order in which they came
     API_JOB      ///< may block on files or take seconds (changes to meshes): queue the task for a job thread
 } api_outcome;
 

@@ -34,6 +34,7 @@ typedef struct api_mesh {
     char format[24];
     nav_agent agent;
     nav_vec snap;                ///< default half extents, navcore's axes
+    double tick_hz;              ///< how often the server moves agents by itself; 0: when it is told to
     api_area areas[256];
     char flags[32][API_NAME_MAX + 1]; ///< names by bit, empty: none
     api_filter *filters;         ///< [filter_count] named by the sidecar

@@ -103,19 +103,23 @@ static bool check_required(const api_reader *r)
     return true;
 }
 
-/// On a flat mesh a position holds the caller's two ground axes, in their order.
-static nav_vec to_internal(const api_args *args, const api_mesh *mesh, nav_vec caller)
+nav_vec api_vector_to_internal(const api_frame *frame, const api_mesh *mesh, nav_vec caller)
 {
     if (mesh->dimensions == 2) {
         double given[2] = {caller.x, caller.y}, full[3] = {0, 0, 0};
         for (int k = 0, next = 0; k < 3; k++) {
-            if (args->frame.axis[k] != 1) {
+            if (frame->axis[k] != 1) {
                 full[k] = given[next++ & 1];
             }
         }
         caller = (nav_vec){full[0], full[1], full[2]};
     }
-    return api_frame_to_internal(&args->frame, caller);
+    return api_frame_to_internal(frame, caller);
+}
+
+static nav_vec to_internal(const api_args *args, const api_mesh *mesh, nav_vec caller)
+{
+    return api_vector_to_internal(&args->frame, mesh, caller);
 }
 
 static nav_vec extents_to_internal(const api_args *args, const api_mesh *mesh)

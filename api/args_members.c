@@ -85,6 +85,14 @@ static bool read_vector(const api_reader *r, const cJSON *value, const char *poi
                           api_json_kind(value));
 }
 
+bool api_vector_read(const api_mesh *mesh, const cJSON *value, const char *pointer, const api_place *place,
+                     double to[3])
+{
+    const api_args_rules rules = {.mesh = mesh};
+    const api_reader r = {.rules = &rules, .place = place};
+    return read_vector(&r, value, pointer, to);
+}
+
 /// Positions are answered in the form of the question's first, unless `vectors` says otherwise.
 static bool read_place(api_reader *r, const cJSON *value, const char *pointer, nav_vec *to)
 {

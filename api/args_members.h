@@ -34,6 +34,13 @@ const api_member *api_member_find(const char *name);
 /// The table; NULL behind its end.
 const api_member *api_member_at(size_t index);
 
+/// Reads a position or direction, in the caller's axes still; of a flat mesh the first two are set.
+/// @param pointer  of the value, "/start"
+bool api_vector_read(const api_mesh *mesh, const cJSON *value, const char *pointer, const api_place *place,
+                     double to[3]);
+/// A position from the caller's frame. On a flat mesh it holds the caller's two ground axes, in their order.
+nav_vec api_vector_to_internal(const api_frame *frame, const api_mesh *mesh, nav_vec caller);
+
 /// The field of a position.
 static inline nav_vec *api_member_position(api_args *args, const api_member *member)
 {

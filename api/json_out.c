@@ -115,6 +115,12 @@ void api_json_word(api_json *json, const char *word)
     }
 }
 
+void api_json_raw(api_json *json, const char *text)
+{
+    separate(json);
+    api_buffer_add_text(json->out, text);
+}
+
 void api_json_u64(api_json *json, uint64_t value)
 {
     separate(json);

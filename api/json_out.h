@@ -36,6 +36,8 @@ void api_json_key_text(api_json *json, const char *name);
 void api_json_text(api_json *json, const char *text);
 /// Text that needs no escape.
 void api_json_word(api_json *json, const char *word);
+/// A value that is JSON already.
+void api_json_raw(api_json *json, const char *text);
 void api_json_u64(api_json *json, uint64_t value);
 void api_json_double(api_json *json, double value);
 void api_json_bool(api_json *json, bool value);

@@ -184,6 +184,7 @@ static void describe(const loader *l, api_mesh *mesh)
     mesh->up = s->z_up ? 'z' : 'y';
     memcpy(mesh->format, l->soup.format, sizeof mesh->format);
     mesh->agent = info.agent;
+    mesh->tick_hz = s->tick_hz;
     memcpy(mesh->areas, s->areas, sizeof mesh->areas);
     for (int i = 1; l->soup.areas_are_costs && i < 256; i++) {
         mesh->areas[i].cost = s->areas[i].listed ? s->areas[i].cost : i;

@@ -89,6 +89,7 @@ typedef struct api_settings {
     bool snap_from_params;
     api_area areas[256];
     char flags[32][API_NAME_MAX + 1];
+    double tick_hz;          ///< 0: not set
     cJSON *sidecar, *params; ///< owned
     const cJSON *links;      ///< borrowed from one of them, NULL: none
     bool links_from_params;

@@ -8,6 +8,7 @@
 #include "mesh_read.h"
 #include "number.h"
 #include "query_string.h"
+#include "tick_hz.h"
 
 // Readers of single members: value and place in, settings out.
 
@@ -270,6 +271,11 @@ static bool read_default_filter(api_settings *s, const cJSON *value, const api_p
     return true;
 }
 
+static bool read_tick_hz(api_settings *s, const cJSON *value, const api_place *place)
+{
+    return api_tick_hz_read(value, &s->tick_hz) || api_place_fail(place, "/tick_hz", API_TICK_HZ_RULE);
+}
+
 static bool refuse_regions(api_settings *s, const cJSON *value, const api_place *place)
 {
     (void)s;
@@ -286,7 +292,7 @@ static const struct member {
     {"areas", read_areas},       {"flags", read_flags},
     {"links", read_links},       {"node", refuse_node},
     {"filters", read_filters},   {"default_filter", read_default_filter},
-    {"regions", refuse_regions},
+    {"regions", refuse_regions}, {"tick_hz", read_tick_hz},
 };
 #define MEMBER_COUNT (sizeof members / sizeof *members)
 

@@ -46,6 +46,17 @@ api_handler api_mesh_geometry; // mesh_geometry.c
 api_handler api_mesh_put;      // mesh_changes.c
 api_handler api_mesh_delete;
 api_handler api_mesh_reload;
+api_handler api_agents_list; // agents_calls.c
+api_handler api_agents_add;
+api_handler api_agents_patch;
+api_handler api_agents_delete;
+api_handler api_agent_get;
+api_handler api_agent_patch;
+api_handler api_agent_delete;
+api_handler api_agents_step;
+api_handler api_agents_settings;
+api_handler api_agents_set;
+api_handler api_agents_events;
 api_handler api_service_version; // service.c
 api_handler api_service_livez;
 api_handler api_service_readyz;

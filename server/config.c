@@ -50,7 +50,7 @@ static const option options[] = {
     {"max-batch", VALUE_COUNT, AT(max_batch), 0, 1, 1000000, "N", "queries in one batch"},
     {"max-matrix", VALUE_COUNT, AT(max_matrix), 0, 1, 1000000000, "N", "sources times targets of a matrix"},
     {"max-nodes", VALUE_COUNT, AT(max_nodes), 0, 1, 1000000000, "N", "search nodes of one path"},
-    {"max-agents", VALUE_COUNT, AT(max_agents), 0, 0, 10000000, "N", "agents of one mesh (not in this version)"},
+    {"max-agents", VALUE_COUNT, AT(max_agents), 0, 0, 10000000, "N", "agents of one mesh"},
     {"max-connections", VALUE_COUNT, AT(max_connections), 0, 1, 1000000, "N", "open connections"},
     {"max-queue", VALUE_COUNT, AT(max_queue), 0, 1, 1000000, "N", "requests that wait for a worker"},
     {"request-timeout", VALUE_TIME, AT(request_timeout_ms), 0, 10, 86400000, "TIME",

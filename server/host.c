@@ -141,5 +141,6 @@ void srv_host_init(srv_server *server)
         .ready = ready,
         .draining = draining,
         .client_gone = client_gone,
+        .agents = srv_crowds_host(),
     };
 }

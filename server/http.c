@@ -188,6 +188,7 @@ static void turn(srv_thread *thread)
 /// Sends what is queued, then closes. No request is with a pool any more.
 static void wind_up(srv_thread *thread)
 {
+    srv__streams_end(thread);
     for (int round = 0; round < STOP_ROUNDS && thread->conn_count > 0; round++) {
         srv__resume_finished(thread, UINT64_MAX);
         turn(thread);
@@ -213,6 +214,7 @@ static void *thread_main(void *arg)
             stop_accepting(thread, now);
         }
         srv__resume_finished(thread, now);
+        srv__streams_resume(thread);
         if (now >= thread->next_sweep_ns) {
             srv__conns_sweep(thread, now);
             thread->next_sweep_ns = now + sweep_interval_ns(thread);

@@ -94,6 +94,7 @@ static void linger(srv_thread *thread, const srv_conn *conn)
 static void end(srv_thread *thread, srv_conn *conn)
 {
     linger(thread, conn);
+    srv__stream_forget(conn);
     if (conn->previous) {
         conn->previous->next = conn->next;
     } else {
@@ -175,6 +176,9 @@ void srv__conns_sweep(srv_thread *thread, uint64_t now)
     for (srv_conn *conn = thread->conns; conn; conn = conn->next) {
         if (conn->state == SRV_CONN_IDLE) {
             watch_idle(thread, conn, now);
+        }
+        if (conn->stream) {
+            srv__stream_look(conn, is_over(conn), now);
         }
         // Half a request and then the end: libmicrohttpd may have seen both at once and wait for more.
         bool never_whole = conn->state == SRV_CONN_RECEIVING && is_over(conn);

@@ -109,13 +109,14 @@ static void run_task(srv_work *work, srv_worker *worker)
     srv__thread_give_back(r);
 }
 
-static void queue_task(srv_request *r, bool job)
+/// @param keyed  not beside another such task of the same mesh
+static void queue_task(srv_request *r, bool job, bool keyed)
 {
     srv_server *server = r->thread->server;
     r->is_job = job;
     find_key(r);
     r->work.run = run_task;
-    r->work.key = job ? r->key : NULL;
+    r->work.key = keyed ? r->key : NULL;
     if (srv_pool_submit(job ? server->jobs : server->workers, &r->work)) {
         // In time, even if the work is done already: it is this thread that takes it back and resumes.
         suspend(r);
@@ -146,10 +147,13 @@ void srv__dispatch(srv_request *r)
         srv__compress(r);
         break;
     case API_WORKER:
-        queue_task(r, false);
+        queue_task(r, false, false);
+        break;
+    case API_AGENTS:
+        queue_task(r, false, true);
         break;
     case API_JOB:
-        queue_task(r, true);
+        queue_task(r, true, true);
         break;
     }
 }

@@ -79,6 +79,8 @@ static enum MHD_Result visit(void *cls, enum MHD_ValueKind kind, const char *key
         api->if_match = value;
     } else if (IS("If-None-Match")) {
         api->if_none_match = value;
+    } else if (IS("Last-Event-ID")) {
+        api->last_event_id = value;
     } else if (IS("X-Request-Id")) {
         take_request_id(w->r, value, value_size);
     } else if (IS("Authorization")) {

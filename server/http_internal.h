@@ -17,6 +17,7 @@
 
 typedef struct srv_thread srv_thread;
 typedef struct srv_request srv_request;
+typedef struct srv_stream srv_stream;
 
 #define SRV_REQUEST_ID_MAX 64
 #define SRV_LINGER_MAX 16
@@ -43,6 +44,7 @@ typedef struct srv_conn {
     srv_conn_state state;
     uint64_t deadline_ns; ///< by which the state must have passed; 0: none
     uint64_t bytes_seen;  ///< received, at the last sweep in which the connection was idle
+    srv_stream *stream;   ///< the answer that is being sent, where it is one without an end
 } srv_conn;
 
 typedef enum srv_phase {
@@ -112,6 +114,7 @@ struct srv_thread {
     _Atomic(srv_request *) finished; ///< given back by the pools, newest first
     atomic_bool drain, finish;       ///< asked by the main thread
     atomic_uint grace_ms;
+    atomic_bool streams_ready; ///< there may be something to send on a stream that waits
 
     // The serving thread's own:
     srv_conn *conns;
@@ -119,6 +122,7 @@ struct srv_thread {
     srv_request *free_requests;
     srv_request *delayed, **delayed_last;
     size_t delayed_count;
+    srv_stream *streams;
     uint64_t next_sweep_ns;
     bool drained;           ///< stopped accepting
     uint64_t close_idle_ns; ///< when idle connections are closed; 0: not now
@@ -154,6 +158,18 @@ void srv__thread_give_back(srv_request *r);
 enum MHD_Result srv__reply(srv_request *r);
 /// Compresses a large response for a client that accepts it. On the thread that filled it.
 void srv__compress(srv_request *r);
+
+// http_stream.c
+/// The answer whose body is r->response.stream. @return NULL: no memory
+struct MHD_Response *srv__stream_response(srv_request *r);
+/// The connection is closed.
+void srv__stream_forget(srv_conn *conn);
+/// In a sweep, of a connection with a stream. @param gone  the client will send no more
+void srv__stream_look(srv_conn *conn, bool gone, uint64_t now);
+/// Resumes the streams that have something to send. @return some had
+bool srv__streams_resume(srv_thread *thread);
+/// Ends them all.
+void srv__streams_end(srv_thread *thread);
 
 // http_headers.c
 /// Reads the headers into the request. @return false: refused, `problem` is filled

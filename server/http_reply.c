@@ -93,6 +93,10 @@ static void add_headers(const srv_request *r, struct MHD_Response *out)
     if (response->status == MHD_HTTP_UNAUTHORIZED) {
         add(out, "WWW-Authenticate", "Bearer");
     }
+    if (response->content_type && strcmp(response->content_type, "text/event-stream") == 0) {
+        add(out, "Cache-Control", "no-store");
+        add(out, "X-Accel-Buffering", "no"); // nginx would hold events back
+    }
     if (r->compressed) {
         add(out, "Content-Encoding", "gzip");
         add(out, "Vary", "Accept-Encoding");
@@ -108,6 +112,9 @@ static void add_headers(const srv_request *r, struct MHD_Response *out)
 static struct MHD_Response *make(srv_request *r)
 {
     api_buffer *body = &r->response.body;
+    if (r->response.stream) {
+        return srv__stream_response(r);
+    }
     if (body->size == 0) {
         return MHD_create_response_from_buffer(0, "", MHD_RESPMEM_PERSISTENT);
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "feed.h"
 #include "http_internal.h"
 #include "log.h"
 
@@ -41,6 +42,9 @@ static void recycle(srv_request *r)
 {
     srv_thread *thread = r->thread;
     api_buffer_free(&r->response.body);
+    if (r->response.stream) { // the client left before it was sent
+        srv_reader_close(r->response.stream);
+    }
     drop_large_body(r);
     r->next = thread->free_requests;
     thread->free_requests = r;

@@ -21,6 +21,8 @@ struct srv_loop {
     uv_signal_t term, interrupt, hangup;
     uv_async_t rescan;
     uv_timer_t drain_timer;
+    uv_timer_t tick_timer;
+    uv_async_t rearm; ///< the ticks of agents have changed
     srv_watch watch;
     uint64_t drain_began_ns;
 };
@@ -60,6 +62,7 @@ static void on_stop_signal(uv_signal_t *signal, int number)
             SRV_INT("connections", atomic_load(&server->connections)));
     loop->drain_began_ns = srv_now_ns();
     atomic_store(&server->draining, true);
+    srv_crowds_drain(server->crowds);
     uint64_t half = server->config.drain_timeout_ms / 2;
     srv_http_drain(server->http, (unsigned)(half < IDLE_GRACE_MS ? half : IDLE_GRACE_MS));
     uv_timer_start(&loop->drain_timer, on_drain_look, 0, DRAIN_LOOK_MS);
@@ -90,6 +93,30 @@ void srv_loop_rescan(void *loop)
     uv_async_send(&((srv_loop *)loop)->rescan);
 }
 
+/// Begins the ticks of agents that are due, and comes back for the next.
+static void on_tick(uv_timer_t *timer)
+{
+    srv_loop *loop = timer->data;
+    uint64_t now = srv_now_ns();
+    uint64_t next = srv_crowds_tick(loop->server->crowds, now);
+    if (next == UINT64_MAX) {
+        return;
+    }
+    uv_update_time(&loop->uv); // timers count from here
+    uv_timer_start(timer, on_tick, next > now ? (next - now + SRV_NS_PER_MS - 1) / SRV_NS_PER_MS : 0, 0);
+}
+
+static void on_rearm(uv_async_t *async)
+{
+    srv_loop *loop = async->data;
+    on_tick(&loop->tick_timer);
+}
+
+static void rearm(void *ctx)
+{
+    uv_async_send(&((srv_loop *)ctx)->rearm);
+}
+
 static int start_signal(srv_loop *loop, uv_signal_t *handle, uv_signal_cb callback, int number)
 {
     handle->data = loop;
@@ -99,9 +126,11 @@ static int start_signal(srv_loop *loop, uv_signal_t *handle, uv_signal_cb callba
 
 static int start_handles(srv_loop *loop)
 {
-    loop->rescan.data = loop->drain_timer.data = loop;
+    loop->rescan.data = loop->drain_timer.data = loop->tick_timer.data = loop->rearm.data = loop;
     int status = uv_async_init(&loop->uv, &loop->rescan, on_rescan);
     status = status ? status : uv_timer_init(&loop->uv, &loop->drain_timer);
+    status = status ? status : uv_timer_init(&loop->uv, &loop->tick_timer);
+    status = status ? status : uv_async_init(&loop->uv, &loop->rearm, on_rearm);
     status = status ? status : start_signal(loop, &loop->term, on_stop_signal, SIGTERM);
     status = status ? status : start_signal(loop, &loop->interrupt, on_stop_signal, SIGINT);
     status = status ? status : start_signal(loop, &loop->hangup, on_hangup, SIGHUP);
@@ -135,7 +164,10 @@ void srv_loop_run(srv_loop *loop)
             srv_log(SRV_ERROR, SRV_EVENT("the mesh folder cannot be watched"), SRV_TEXT("error", uv_strerror(status)));
         }
     }
+    srv_crowds_set_rearm(server->crowds, rearm, loop);
+    on_tick(&loop->tick_timer); // what began before
     uv_run(&loop->uv, UV_RUN_DEFAULT);
+    srv_crowds_set_rearm(server->crowds, NULL, NULL);
 }
 
 void srv_loop_destroy(srv_loop *loop)
@@ -145,6 +177,8 @@ void srv_loop_destroy(srv_loop *loop)
     }
     uv_close((uv_handle_t *)&loop->rescan, NULL);
     uv_close((uv_handle_t *)&loop->drain_timer, NULL);
+    uv_close((uv_handle_t *)&loop->tick_timer, NULL);
+    uv_close((uv_handle_t *)&loop->rearm, NULL);
     uv_close((uv_handle_t *)&loop->term, NULL);
     uv_close((uv_handle_t *)&loop->interrupt, NULL);
     uv_close((uv_handle_t *)&loop->hangup, NULL);

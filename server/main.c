@@ -59,7 +59,7 @@ static void set_limits(srv_server *server)
     }
     server->limits.max_batch = (uint32_t)config->max_batch;
     server->limits.max_matrix = (uint32_t)config->max_matrix;
-    server->limits.max_matrix = (uint32_t)config->max_matrix;
+    server->limits.max_agents = (uint32_t)config->max_agents;
     server->limits.max_nodes = (uint32_t)config->max_nodes;
     if (server->limits.inline_nodes > server->limits.max_nodes) {
         server->limits.inline_nodes = server->limits.max_nodes;
@@ -109,6 +109,23 @@ static bool create_pools(srv_server *server)
     return server->workers && server->jobs;
 }
 
+/// The agents of meshes, which are taken over by each revision that is published.
+static bool create_crowds(srv_server *server)
+{
+    const srv_config *config = &server->config;
+    srv_crowds_options options = {
+        .registry = server->registry,
+        .workers = server->workers,
+        .worker_count = (uint32_t)config->workers,
+        .max_agents = (uint32_t)config->max_agents,
+    };
+    server->crowds = srv_crowds_create(&options);
+    if (server->crowds) {
+        srv_registry_set_watch(server->registry, srv_crowds_mesh_changed, server->crowds);
+    }
+    return server->crowds;
+}
+
 /// Everything but the sockets. @return false and one line in `error`
 static bool prepare(srv_server *server, char *error, size_t error_size)
 {
@@ -128,7 +145,7 @@ static bool prepare(srv_server *server, char *error, size_t error_size)
             return false;
         }
     }
-    if (!create_pools(server)) {
+    if (!create_pools(server) || !create_crowds(server)) {
         return false;
     }
     srv_registry_set_dispose(server->registry, dispose, server->jobs);
@@ -155,12 +172,14 @@ static void take_down(srv_server *server)
     if (server->registry) {
         srv_registry_set_dispose(server->registry, NULL, NULL);
     }
+    srv_crowds_stop(server->crowds);
     srv_pool_stop(server->workers);
     srv_pool_stop(server->jobs);
     srv_http_stop(server->http);
     srv_pool_destroy(server->workers);
     srv_pool_destroy(server->jobs);
     srv_folder_close(server->folder);
+    srv_crowds_destroy(server->crowds);
     srv_registry_destroy(server->registry);
     srv_auth_destroy(server->auth);
     free(server->metrics);

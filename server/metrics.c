@@ -259,5 +259,6 @@ void srv_metrics_write(srv_server *server, api_buffer *out)
     write_requests(server, out);
     write_load(server, out);
     write_meshes(server, out);
+    srv_crowds_metrics(server->crowds, out);
     write_process(server, out);
 }

@@ -186,6 +186,19 @@ void srv_pool_again(srv_pool *pool, srv_work *work)
     pthread_mutex_unlock(&pool->lock);
 }
 
+void srv_pool_hurry(srv_pool *pool, srv_work *work)
+{
+    pthread_mutex_lock(&pool->lock);
+    work->next = pool->first;
+    if (!pool->first) {
+        pool->last = &work->next;
+    }
+    pool->first = work;
+    pool->waiting++;
+    pthread_cond_signal(&pool->wake);
+    pthread_mutex_unlock(&pool->lock);
+}
+
 size_t srv_pool_depth(srv_pool *pool, size_t *running)
 {
     pthread_mutex_lock(&pool->lock);

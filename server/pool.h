@@ -48,6 +48,9 @@ bool srv_pool_submit(srv_pool *pool, srv_work *work);
 /// must not be lost (freeing a mesh).
 void srv_pool_again(srv_pool *pool, srv_work *work);
 
+/// As srv_pool_again, but before all works that wait: for short work that keeps a rate.
+void srv_pool_hurry(srv_pool *pool, srv_work *work);
+
 /// Works that wait; and those that run in `running` when not NULL.
 size_t srv_pool_depth(srv_pool *pool, size_t *running);
 

@@ -37,6 +37,9 @@ struct srv_registry {
 
     srv_dispose_fn *dispose;
     void *dispose_ctx;
+
+    srv_registry_watch_fn *watch; ///< constant
+    void *watch_ctx;
 };
 
 srv_registry *srv_registry_create(void)
@@ -56,6 +59,19 @@ void srv_registry_set_dispose(srv_registry *registry, srv_dispose_fn *dispose, v
     registry->dispose = dispose;
     registry->dispose_ctx = ctx;
     pthread_mutex_unlock(&registry->lock);
+}
+
+void srv_registry_set_watch(srv_registry *registry, srv_registry_watch_fn *watch, void *ctx)
+{
+    registry->watch = watch;
+    registry->watch_ctx = ctx;
+}
+
+static void tell(const srv_registry *registry, const char *id, bool removed)
+{
+    if (registry->watch) {
+        registry->watch(registry->watch_ctx, id, removed);
+    }
 }
 
 static void release(srv_registry *registry, holder *h)
@@ -265,6 +281,9 @@ bool srv_registry_publish(srv_registry *registry, const char *id, api_mesh *mesh
         *created = s && !old;
     }
     release(registry, old); // the one that was served; ours where there was no room for an entry
+    if (s) {
+        tell(registry, id, false);
+    }
     return s != NULL;
 }
 
@@ -321,6 +340,9 @@ bool srv_registry_remove(srv_registry *registry, const char *id)
     }
     pthread_mutex_unlock(&registry->lock);
     release(registry, old);
+    if (found) {
+        tell(registry, id, true);
+    }
     return found;
 }
 

@@ -21,6 +21,10 @@ typedef bool srv_dispose_fn(void *ctx, api_mesh *mesh);
 srv_registry *srv_registry_create(void);
 /// From now on meshes are disposed of by `dispose`; before that, and after NULL, at once.
 void srv_registry_set_dispose(srv_registry *registry, srv_dispose_fn *dispose, void *ctx);
+/// Called after a mesh was published or removed, on the thread that did it and without a lock.
+typedef void srv_registry_watch_fn(void *ctx, const char *id, bool removed);
+/// Before other threads know the registry.
+void srv_registry_set_watch(srv_registry *registry, srv_registry_watch_fn *watch, void *ctx);
 /// Releases every mesh. No reader may be left.
 void srv_registry_destroy(srv_registry *registry);
 

@@ -8,6 +8,7 @@
 #include "api.h"
 #include "auth.h"
 #include "config.h"
+#include "crowds.h"
 #include "folder.h"
 #include "metrics.h"
 #include "pool.h"
@@ -23,6 +24,7 @@ typedef struct srv_server {
     srv_registry *registry;
     srv_folder *folder; ///< NULL: no mesh folder
     srv_pool *workers, *jobs;
+    srv_crowds *crowds;
     srv_thread_metrics *metrics; ///< [config.threads]
     srv_http *http;
     int64_t started_ms; ///< Unix time

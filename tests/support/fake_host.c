@@ -26,7 +26,7 @@ static fake_mesh *find_or_add(fake_host *fake, const char *id)
     fake_mesh *slot = find(fake, id);
     if (!slot && fake->count < FAKE_MESHES) {
         slot = &fake->meshes[fake->count++];
-        *slot = (fake_mesh){.state = API_MESH_READY};
+        *slot = (fake_mesh){.state = API_MESH_READY, .tick_hz = -1};
         snprintf(slot->id, sizeof slot->id, "%s", id);
     }
     return slot;
@@ -86,6 +86,9 @@ static size_t entries(void *ctx, size_t skip, api_mesh_entry *list, size_t cap)
 
 static void publish(fake_host *fake, fake_mesh *slot, api_mesh *mesh)
 {
+    if (slot->agents) {
+        api_agents_set_mesh(slot->agents, mesh);
+    }
     api_mesh_destroy(slot->mesh);
     slot->mesh = mesh;
     slot->state = API_MESH_READY;
@@ -132,6 +135,7 @@ static bool remove_mesh(void *ctx, const char *id, api_problem *problem)
         api_problem_set(problem, API_NOT_FOUND, "there is no mesh `%s`", id);
         return false;
     }
+    api_agents_destroy(slot->agents);
     api_mesh_destroy(slot->mesh);
     free(slot->sidecar);
     size_t after = fake->count - (size_t)(slot - fake->meshes) - 1;
@@ -177,6 +181,83 @@ static bool client_gone(void *ctx, const api_request *request)
     return fake->client_gone;
 }
 
+static api_agents *get_agents(void *ctx, const char *id)
+{
+    fake_host *fake = ctx;
+    fake_mesh *slot = find(fake, id);
+    if (slot && slot->mesh && !slot->agents) {
+        const api_agents_options options = {.max_agents = fake->limits.max_agents,
+                                            .first_version = fake->first_version,
+                                            .numbers = &fake->agent_numbers};
+        slot->agents = api_agents_create(&options, slot->mesh);
+    }
+    return slot ? slot->agents : NULL;
+}
+
+static void tell(fake_host *fake, api_agents *agents)
+{
+    fake->told += api_agents_news(agents);
+    api_agents_told(agents);
+}
+
+static bool step_agents(void *ctx, const char *id, double dt, api_context *context, api_problem *problem)
+{
+    fake_host *fake = ctx;
+    const fake_mesh *slot = find(fake, id);
+    if (slot->tick_hz > 0) {
+        api_problem_set(problem, API_CONFLICT, "it ticks");
+        return false;
+    }
+    nav_crowd *crowd = api_agents_crowd(slot->agents);
+    uint32_t count = 0;
+    if (nav_crowd_step_begin(crowd, dt, &count) != NAV_OK) {
+        api_problem_set(problem, API_INTERNAL, "out of memory");
+        return false;
+    }
+    uint32_t share = fake->step_share ? fake->step_share : count ? count : 1;
+    for (uint32_t phase = 0; phase < NAV_CROWD_PHASES; phase++) {
+        for (uint32_t first = 0; first < count; first += share) {
+            nav_crowd_step_part(crowd, phase, first, count - first < share ? count - first : share,
+                                api_context_query(context));
+        }
+    }
+    nav_crowd_step_end(crowd);
+    api_agents_stepped(slot->agents);
+    tell(fake, slot->agents);
+    return true;
+}
+
+static void agents_changed(void *ctx, const char *id)
+{
+    fake_host *fake = ctx;
+    tell(fake, find(fake, id)->agents);
+}
+
+static void agents_status(void *ctx, const char *id, api_agents_status *status)
+{
+    fake_host *fake = ctx;
+    const fake_mesh *slot = find(fake, id);
+    *status = (api_agents_status){.tick_hz = slot->tick_hz >= 0 ? slot->tick_hz : slot->mesh->tick_hz,
+                                  .tick_hz_set = slot->tick_hz >= 0};
+}
+
+static void set_tick_hz(void *ctx, const char *id, double tick_hz)
+{
+    fake_host *fake = ctx;
+    find(fake, id)->tick_hz = tick_hz;
+}
+
+static void *subscribe(void *ctx, const char *id, const api_agents_view *view, api_buffer *first, api_problem *problem)
+{
+    fake_host *fake = ctx;
+    (void)id;
+    (void)problem;
+    api_buffer_free(&fake->stream);
+    fake->stream = *first;
+    fake->view = *view;
+    return fake;
+}
+
 void fake_host_init(fake_host *fake)
 {
     *fake = (fake_host){.ready = true, .may_change = true, .now_ns = 1000000000, .limits = api_limits_default()};
@@ -193,7 +274,13 @@ void fake_host_init(fake_host *fake)
                             .metrics = metrics,
                             .ready = is_ready,
                             .draining = is_draining,
-                            .client_gone = client_gone};
+                            .client_gone = client_gone,
+                            .agents = {.get = get_agents,
+                                       .step = step_agents,
+                                       .changed = agents_changed,
+                                       .status = agents_status,
+                                       .set_tick_hz = set_tick_hz,
+                                       .subscribe = subscribe}};
 }
 
 bool fake_host_start(fake_host *fake)
@@ -205,11 +292,13 @@ bool fake_host_start(fake_host *fake)
 int fake_host_deinit(fake_host *fake)
 {
     for (size_t i = 0; i < fake->count; i++) {
+        api_agents_destroy(fake->meshes[i].agents);
         if (fake->references == 0) {
             api_mesh_destroy(fake->meshes[i].mesh);
         }
         free(fake->meshes[i].sidecar);
     }
+    api_buffer_free(&fake->stream);
     api_context_destroy(fake->context);
     return fake->references;
 }
@@ -243,6 +332,8 @@ static void run_task(fake_host *fake, api_task *task, api_outcome outcome, api_r
     while (outcome != API_DONE) {
         if (outcome == API_JOB) {
             fake->job_runs++;
+        } else if (outcome == API_AGENTS) {
+            fake->agent_runs++;
         } else {
             fake->worker_runs++;
         }
@@ -269,6 +360,7 @@ api_response fake_ask_bytes(fake_host *fake, api_method method, const char *targ
                                .accept = fake->accept,
                                .if_match = fake->if_match,
                                .if_none_match = fake->if_none_match,
+                               .last_event_id = fake->last_event_id,
                                .request_id = "test-1",
                                .may_change = fake->may_change,
                                .token_missing = fake->token_missing,

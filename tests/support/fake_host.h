@@ -12,7 +12,9 @@ typedef struct fake_mesh {
     api_mesh *mesh; ///< NULL: never loaded
     api_mesh_state state;
     bool has_error;
-    char *sidecar; ///< as persisted, NULL: none
+    char *sidecar;      ///< as persisted, NULL: none
+    api_agents *agents; ///< NULL: none asked for yet
+    double tick_hz;     ///< set by a call; negative: none
 } fake_mesh;
 
 typedef struct fake_host {
@@ -27,8 +29,15 @@ typedef struct fake_host {
     bool ready, draining, client_gone;
     bool may_change, token_missing; ///< of the requests made by fake_ask
     const char *accept, *if_match, *if_none_match;
-    int persisted;             ///< uploads that were to be kept
-    int worker_runs, job_runs; ///< how often a task ran, by what queue
+    const char *last_event_id;
+    uint64_t agent_numbers;
+    uint64_t first_version;                ///< of agents
+    uint32_t step_share;                   ///< agents stepped at a time; 0: all
+    int told;                              ///< how often who listens was told
+    api_buffer stream;                     ///< first event of the newest stream
+    api_agents_view view;                  ///< and how it is written
+    int persisted;                         ///< uploads that were to be kept
+    int worker_runs, job_runs, agent_runs; ///< how often a task ran, by what queue
 } fake_host;
 
 /// Fills the table of functions; ready, changes allowed, no meshes.

@@ -68,6 +68,11 @@ static bool scan_string(const unsigned char *text, size_t size, size_t *at, api_
     return true;
 }
 
+bool api_json_skip_string(const char *text, size_t size, size_t *at, api_problem *problem)
+{
+    return scan_string((const unsigned char *)text, size, at, problem);
+}
+
 static bool scan_number(const unsigned char *text, size_t size, size_t *at, api_problem *problem)
 {
     size_t length = api_number_length((const char *)text + *at, size - *at);

@@ -22,6 +22,10 @@ cJSON *api_json_parse(const char *text, size_t size, uint32_t max_depth, api_pro
 /// The same for a value in the middle of a text: bytes `from` up to `to`, told by their place in the whole.
 cJSON *api_json_parse_part(const char *text, size_t from, size_t to, uint32_t max_depth, api_problem *problem);
 
+/// Steps over the string whose opening quote is at `*at`, checking it as above.
+/// @return false: 400 bad_json naming the byte
+bool api_json_skip_string(const char *text, size_t size, size_t *at, api_problem *problem);
+
 /// Where a reader is, to name what is at fault.
 typedef struct api_place {
     api_problem *problem;

@@ -54,6 +54,11 @@ static bool is_movingai(const char *bytes, size_t size)
     return api_begins_with(bytes + start, size - start, "type octile", 11);
 }
 
+static bool is_glb(const char *bytes, size_t size)
+{
+    return api_begins_with(bytes, size, "glTF", 4);
+}
+
 static bool is_ply(const char *bytes, size_t size)
 {
     return api_begins_with_word(bytes, size, "ply");
@@ -94,6 +99,7 @@ const api_format api_formats[] = {
     {"polyanya", "Polyanya meshes", ".mesh", is_polyanya, nav_read_polyanya, NULL},
     {"movingai", "MovingAI maps", ".map", is_movingai, nav_read_movingai, NULL},
     {"obj", "Wavefront OBJ files", ".obj", is_obj, nav_read_obj, NULL},
+    {"gltf", "glTF 2.0 files", ".glb .gltf", is_glb, NULL, api_read_gltf}, // as text it is JSON
     {"ply", "PLY files", ".ply", is_ply, nav_read_ply, NULL},
     {"stl", "STL files", ".stl", is_stl, nav_read_stl, NULL}, // the last: in binary it has no mark
 };
@@ -109,7 +115,6 @@ static const struct {
     {"TAST", 4, "a Detour tile cache set (TSAT): export the navigation mesh built from it, as MSET"},
     {"TSAT", 4, "a big-endian Detour tile cache set: export the navigation mesh built from it, as little-endian MSET"},
     {"TSET", 4, "a big-endian Detour tile cache set: export the navigation mesh built from it, as little-endian MSET"},
-    {"glTF", 4, "a binary glTF (GLB), which this version does not read: export it as OBJ"},
     {"Kaydara FBX", 11, "an FBX, which this version does not read: export it as OBJ"},
     {"[gd_", 4, "a Godot resource, which this version does not read"},
     {"RSRC", 4, "a binary Godot resource, which this version does not read"},

@@ -409,15 +409,14 @@ static bool finish(json_reader *r)
     return true;
 }
 
-/// JSON of other programs, told by a member that ours never has. @return NULL: none known
-static const char *find_foreign(const char *bytes, size_t size)
+/// The reader of another program's JSON, told by a member that ours never has. @return NULL: none known
+static api_read_fn *find_foreign(const char *bytes, size_t size)
 {
     static const struct {
-        const char *member, *what;
+        const char *member;
+        api_read_fn *read;
     } foreign[] = {
-        {"asset", "a glTF, which this version does not read: export it as OBJ"},
-        {"tilewidth", "a Tiled map, which this version does not read"},
-        {"max_vertices_per_polygon", "a dump of Recast's polygon mesh, which is not read: export a Detour set (MSET)"},
+        {"asset", api_read_gltf},
     };
     api_problem ignored;
     api_stream t = api_stream_begin(bytes, size, &ignored);
@@ -426,11 +425,14 @@ static const char *find_foreign(const char *bytes, size_t size)
     if (!api_stream_take(&t, '{')) {
         return NULL;
     }
-    while (api_stream_more(&t, &l) && api_stream_name(&t, name) && api_stream_skip_value(&t)) {
+    while (api_stream_more(&t, &l) && api_stream_name(&t, name)) {
         for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
             if (strcmp(name, foreign[i].member) == 0) {
-                return foreign[i].what;
+                return foreign[i].read;
             }
+        }
+        if (!api_stream_skip_value(&t)) {
+            break;
         }
     }
     return NULL;
@@ -443,10 +445,6 @@ bool api_json_mesh_read(nav_soup *soup, const char *bytes, size_t size, api_file
     strcpy(soup->format, "json");
     bool ok = read_object(&r) && finish(&r);
     if (!ok) {
-        const char *what = problem->code == API_BAD_MESH ? find_foreign(bytes, size) : NULL;
-        if (what) {
-            api_problem_set(problem, API_UNSUPPORTED_MEDIA_TYPE, "this is %s", what);
-        }
         nav_soup_deinit(soup);
         cJSON_Delete(extra->links);
         *extra = (api_file_extra){0};
@@ -459,5 +457,15 @@ bool api_json_mesh_read(nav_soup *soup, const char *bytes, size_t size, api_file
 
 bool api_read_json(const api_reading *reading)
 {
-    return api_json_mesh_read(reading->soup, reading->bytes, reading->size, reading->extra, reading->problem);
+    if (api_json_mesh_read(reading->soup, reading->bytes, reading->size, reading->extra, reading->problem)) {
+        return true;
+    }
+    // Ours is tried first: to look for members would take longer than to read it.
+    bool odd = reading->problem->code == API_BAD_MESH;
+    api_read_fn *read = odd ? find_foreign(reading->bytes, reading->size) : NULL;
+    if (read) {
+        api_problem_set(reading->problem, API_NO_PROBLEM, "%s", "");
+        return read(reading);
+    }
+    return false;
 }

@@ -93,6 +93,7 @@ typedef struct api_settings {
     cJSON *sidecar, *params; ///< owned
     const cJSON *links;      ///< borrowed from one of them, NULL: none
     bool links_from_params;
+    const char *node; ///< of a glTF: the node or mesh that is the navmesh; borrowed likewise, NULL: not said
     const cJSON *filters, *default_filter; ///< borrowed likewise
     bool filters_from_params, default_filter_from_params;
 } api_settings;
@@ -131,7 +132,8 @@ bool api_links_add(nav_soup *soup, const cJSON *links, const api_link_source *so
 bool api_json_mesh_read(nav_soup *soup, const char *bytes, size_t size, api_file_extra *extra, api_problem *problem);
 
 /// The same as a format of the table.
-api_read_fn api_read_json;
+api_read_fn api_read_json; ///< also what other programs write in JSON, told by their members
+api_read_fn api_read_gltf;
 
 /// Reads {radius, height, climb, slope}; members that are missing stay as they are.
 /// @param pointer  of `value` below place->prefix

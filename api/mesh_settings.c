@@ -235,11 +235,13 @@ static bool read_links(api_settings *s, const cJSON *value, const api_place *pla
     return true;
 }
 
-static bool refuse_node(api_settings *s, const cJSON *value, const api_place *place)
+static bool read_node(api_settings *s, const cJSON *value, const api_place *place)
 {
-    (void)s;
-    (void)value;
-    return api_place_fail(place, "/node", "chooses a node of a glTF file, and this version reads no glTF");
+    if (!cJSON_IsString(value)) {
+        return api_place_fail(place, "/node", "must be the name of a node or mesh, not %s", api_json_kind(value));
+    }
+    s->node = value->valuestring;
+    return true;
 }
 
 /// Filters are read when areas and flags are known (mesh_filters.c).
@@ -290,7 +292,7 @@ static const struct member {
     {"frame", read_frame},       {"weld", read_weld},
     {"agent", read_agent},       {"snap", read_snap},
     {"areas", read_areas},       {"flags", read_flags},
-    {"links", read_links},       {"node", refuse_node},
+    {"links", read_links},       {"node", read_node},
     {"filters", read_filters},   {"default_filter", read_default_filter},
     {"regions", refuse_regions}, {"tick_hz", read_tick_hz},
 };
@@ -494,6 +496,7 @@ void api_settings_deinit(api_settings *settings)
     cJSON_Delete(settings->params);
     settings->sidecar = settings->params = NULL;
     settings->links = settings->filters = settings->default_filter = NULL;
+    settings->node = NULL;
 }
 
 // Keeping what an upload set.

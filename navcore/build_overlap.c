@@ -46,6 +46,7 @@ typedef struct finder {
     uint32_t found_count, found_cap;
     uint64_t pairs_left;
     uint32_t *stamp; ///< [vertex_points] last edge that met this spot
+    uint32_t kept_apart; ///< overlaps met of edges that belong to different parts of the file
 } finder;
 
 static uint32_t from_spot(const nav__build *b, uint32_t half)
@@ -132,6 +133,13 @@ static bool may_meet(const nav__build *b, uint32_t half, uint32_t other)
     return !(is_seam(b, half) && is_seam(b, other)) || polygon_of(b, half) != polygon_of(b, other);
 }
 
+/// Do both edges belong to one part of the file?
+static bool same_part(const nav__build *b, uint32_t half, uint32_t other)
+{
+    const uint32_t *parts = b->soup->parts;
+    return !parts || parts[polygon_of(b, half)] == parts[polygon_of(b, other)];
+}
+
 /// Notes the pair of open edges i and j if they overlap.
 static bool consider(finder *f, uint32_t i, uint32_t j)
 {
@@ -144,6 +152,10 @@ static bool consider(finder *f, uint32_t i, uint32_t j)
     }
     double tolerance = nav__seam_tolerance(b, half, other), length = (a.to - a.from) * a.length;
     if (a.apart > tolerance || length <= tolerance || !within_climb(b, half, other, &a)) {
+        return true;
+    }
+    if (!same_part(b, half, other)) {
+        f->kept_apart++;
         return true;
     }
     if (!nav__build_room(f->s->b, &f->found, &f->found_cap, f->found_count, sizeof *f->found)) {
@@ -520,6 +532,9 @@ nav_status nav__seam_find(nav__seam *s)
     }
     if (good && f.pairs_left == 0) {
         nav__build_warn(b, "too many edges lie on top of each other: not all that overlap were joined");
+    }
+    if (good && f.kept_apart > 0) {
+        nav__build_warn(b, "edges of different parts of the file (nodes, meshes) overlap in part: they stay closed");
     }
     good = good && (f.found_count == 0 || choose(&f));
     nav__build_give(b, f.grid.first);

@@ -33,6 +33,11 @@ typedef struct nav_soup {
     bool has_areas, has_flags, has_edges;
     bool areas_are_costs; ///< an area's number is what it costs, until somebody says otherwise
 
+    /// [poly_cap] or NULL: parts that the file keeps apart, such as the nodes of a scene. Edges that meet in part
+    /// are joined within one part only, those with both ends in common between parts as well.
+    uint32_t *parts;
+    uint32_t part; ///< of the polygons to be added
+
     double *detail_vertices; ///< [x, y, z] * detail_vertex_count
     uint32_t detail_vertex_count, detail_vertex_cap;
     uint32_t *detail_tris; ///< [3] * detail_tri_count: numbers below vertex_count are vertices, then detail vertices

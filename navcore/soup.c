@@ -58,7 +58,7 @@ void nav_soup_deinit(nav_soup *soup)
 {
     nav_alloc alloc = soup->alloc;
     void *arrays[] = {soup->vertices, soup->poly_first,      soup->corners,     soup->areas,        soup->flags,
-                      soup->edges,    soup->detail_vertices, soup->detail_tris, soup->detail_first, soup->links};
+                      soup->parts,    soup->edges,           soup->detail_vertices, soup->detail_tris, soup->detail_first, soup->links};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         if (arrays[i]) {
             alloc.resize(alloc.ctx, arrays[i], 0);
@@ -83,13 +83,30 @@ nav_status nav_soup_add_vertex(nav_soup *soup, double x, double y, double z)
 
 static nav_status reserve_polygon(nav_soup *soup)
 {
-    const array arrays[] = {
+    array arrays[5] = {
         {&soup->poly_first, sizeof(uint32_t), 1},
         {&soup->areas, sizeof(uint8_t), 0},
         {&soup->flags, sizeof(uint32_t), 0},
-        {&soup->detail_first, sizeof(uint32_t), 1},
     };
-    return reserve(&soup->alloc, &soup->poly_cap, soup->poly_count, 1, arrays, soup->detail_first ? 4 : 3);
+    size_t count = 3;
+    if (soup->detail_first) {
+        arrays[count++] = (array){&soup->detail_first, sizeof(uint32_t), 1};
+    }
+    if (soup->parts) {
+        arrays[count++] = (array){&soup->parts, sizeof(uint32_t), 0};
+    }
+    return reserve(&soup->alloc, &soup->poly_cap, soup->poly_count, 1, arrays, count);
+}
+
+/// Parts are stored from the first polygon on that is not of part 0.
+static nav_status begin_parts(nav_soup *soup)
+{
+    soup->parts = soup->alloc.resize(soup->alloc.ctx, NULL, (size_t)soup->poly_cap * sizeof *soup->parts);
+    if (!soup->parts) {
+        return NAV_NO_MEMORY;
+    }
+    memset(soup->parts, 0, (size_t)soup->poly_cap * sizeof *soup->parts);
+    return NAV_OK;
 }
 
 static nav_status reserve_corners(nav_soup *soup, uint32_t count)
@@ -154,6 +171,9 @@ nav_status nav_soup_add_polygon(nav_soup *soup, const uint32_t *corners, uint32_
     if (status == NAV_OK && edges && !soup->has_edges) {
         status = begin_edges(soup);
     }
+    if (status == NAV_OK && soup->part != 0 && !soup->parts) {
+        status = begin_parts(soup);
+    }
     if (status != NAV_OK) {
         return status;
     }
@@ -168,6 +188,9 @@ nav_status nav_soup_add_polygon(nav_soup *soup, const uint32_t *corners, uint32_
     soup->poly_first[p + 1] = first + count;
     soup->areas[p] = area;
     soup->flags[p] = flags;
+    if (soup->parts) {
+        soup->parts[p] = soup->part;
+    }
     if (soup->detail_first) {
         soup->detail_first[p + 1] = soup->detail_tri_count;
     }

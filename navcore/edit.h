@@ -24,9 +24,9 @@
 #include "nav_edit.h"
 
 /// A growing list of numbers.
-typedef struct nav__list {
+typedef struct nav__numbers {
     uint32_t *data, count, cap;
-} nav__list;
+} nav__numbers;
 
 /// A convex outline, relative to the origin, anticlockwise, 32-bit floats.
 typedef struct nav__part {
@@ -39,19 +39,23 @@ typedef struct nav__part {
 typedef struct nav__body {
     char id[NAV_ID_MAX + 1];
     bool is_region, blocks;
+    bool arriving;  ///< to be drawn with the revision under work
+    bool fresh;     ///< it came with it
+    bool leaving;   ///< it goes with it
     uint64_t order; ///< of regions: later ones win
     nav_region paint;
     double low_y, high_y; ///< ground in between is touched; relative
     nav__p2 low, high;
     nav__part *parts;
     uint32_t part_count;
-    nav__list cells; ///< of the base that it touches
+    nav__numbers cells; ///< of the base that it touches
 } nav__body;
 
 /// A cell of the base that is made anew.
 typedef struct nav__patch {
     uint32_t cell;
-    nav__list bodies, pieces, faces, points;
+    nav__numbers bodies, pieces, faces, points;
+    nav__numbers lists; ///< faces of the base whose pieces are listed behind them
 } nav__patch;
 
 /// What lies on an edge of the base, of whose cells at least one was made anew.
@@ -70,16 +74,24 @@ typedef struct nav__write {
     uint32_t bytes;
 } nav__write;
 
+/// What of a body counts within one cell: a part of it, or what of that lies on a face in the body's band.
+typedef struct nav__draught {
+    nav__part part;
+    uint32_t body;
+    bool own; ///< the part's corners are the draught's
+} nav__draught;
+
 /// A cell under work.
 typedef struct nav__plan_cell {
     uint32_t cell;
     bool carved; ///< else the base's cell is put back
     bool ready;  ///< the result below is there
-    nav__list bodies;
+    bool has_labels;
+    nav__numbers bodies;
     nav__carve_line *lines;
     uint32_t line_count, line_cap;
-    nav__part *blocks; ///< what blocks within this cell: parts, or what of them lies on faces in their band
-    uint32_t block_count, block_cap;
+    nav__draught *draughts;
+    uint32_t draught_count, draught_cap;
     nav__p2 *at; ///< copy of the carver's result
     uint32_t *first, *label, *corner, *side, *twin;
     uint32_t at_count, piece_count, corner_count;
@@ -112,7 +124,7 @@ typedef struct nav__edit_link {
     bool disabled;
 } nav__edit_link;
 
-enum { NAV__SLOT_EDGES = 24, NAV__SLOT_FACES = 6, NAV__SLOT_CORNERS = 16, NAV__SLOT_TRIS = 24, NAV__ARRAYS = 17 };
+enum { NAV__SLOT_EDGES = 24, NAV__SLOT_FACES = 6, NAV__SLOT_CORNERS = 16, NAV__SLOT_TRIS = 24, NAV__ARRAYS = 19 };
 
 /// How many entries fit behind the base's.
 typedef struct nav__room {
@@ -136,7 +148,7 @@ struct nav_editor {
     uint32_t write_count, write_cap;
     uint64_t writes_from; ///< the list holds all writes of editions after this one
     uint64_t *dirty;      ///< bit for each page
-    nav__list dirty_pages;
+    nav__numbers dirty_pages;
 
     nav__body **bodies; ///< NULL: free
     uint32_t body_count, body_cap;
@@ -148,27 +160,32 @@ struct nav_editor {
     uint32_t *patch_of; ///< [base.cell_count] NAV_NONE: the base's own cell stands
     nav__patch *patches;
     uint32_t patch_count, patch_cap;
-    nav__list free_patches;
+    nav__numbers free_patches;
     uint32_t carved;  ///< patches in use
     uint32_t *rim_of; ///< [base.edge_count]
     nav__rim *rims;
     uint32_t rim_count, rim_cap;
-    nav__list free_rims;
+    nav__numbers free_rims;
     uint32_t *plan_of;     ///< [base.cell_count] scratch: number in the plan, NAV_NONE
     uint32_t *plan_rim_of; ///< [base.edge_count]
     uint32_t *grid_room;   ///< [grid cells] entries that fit where the list was moved to, 0: it was not
 
-    nav__list free_cells[NAV__SLOT_EDGES][NAV__SLOT_FACES];
-    nav__list free_faces[NAV__SLOT_CORNERS][NAV__SLOT_TRIS];
-    nav__list free_vertices, free_points;
-    nav__list free_lists[24]; ///< of the grid, by the logarithm of their room
-    nav__list claims;         ///< [vertices] stamp of the pass that gave the vertex to a fan
+    nav__numbers free_cells[NAV__SLOT_EDGES][NAV__SLOT_FACES];
+    nav__numbers free_faces[NAV__SLOT_CORNERS][NAV__SLOT_TRIS];
+    nav__numbers free_vertices, free_points;
+    nav__numbers free_lists[24]; ///< of the grid, by the logarithm of their room
+    nav__numbers claims;         ///< [vertices] stamp of the pass that gave the vertex to a fan
     uint32_t claim_stamp;
-    nav__list edge_seen; ///< [edges] stamp of the pass that has looked at it
-    nav__list old_vertices, fan, seeds;
+    nav__numbers edge_seen; ///< [edges] stamp of the pass that has looked at it
+    nav__numbers old_vertices, fan, seeds;
 
     nav__carver carver;
     nav__plan plan;
+    nav__p2 *clip[2]; ///< scratch: a polygon and what is left of it
+    uint32_t clip_cap[2];
+    nav__numbers points; ///< scratch: points by place
+    nav__numbers owners; ///< [cells behind the base's] the base's cell that it is a piece of
+    const nav_interrupt *interrupt;
     uint32_t cells_made;
 };
 
@@ -178,15 +195,19 @@ struct nav_editor {
 nav_status nav__edit_lay_out(nav_editor *e, const nav_mesh *base);
 /// A block for the next revision, as the newest is; `now` lies in it. @return false when out of memory
 bool nav__edit_begin(nav_editor *e, nav__revision **block);
-/// The place to write entry `index` of an array of `now`; noted. Failing to note breaks the editor.
+/// The place to write `count` entries from `index` on of an array of `now`; noted. Failing to note breaks the editor.
 void *nav__edit_write(nav_editor *e, const void *array, size_t index, size_t size, size_t count);
+#define NAV__WRITE(e, array, index, count) \
+    nav__edit_write((e), (e)->now.array, (index), sizeof *(e)->now.array, (count))
+/// The revision begun is the newest.
+void nav__edit_finish(nav_editor *e, nav__revision *block);
 /// What the revision uses of its block, for people.
 size_t nav__edit_used(const nav_editor *e);
 
-bool nav__list_add(const nav_editor *e, nav__list *list, uint32_t value);
-void nav__list_free(const nav_editor *e, nav__list *list);
+bool nav__numbers_add(const nav_editor *e, nav__numbers *list, uint32_t value);
+void nav__numbers_free(const nav_editor *e, nav__numbers *list);
 /// At least `count` entries, new ones 0.
-bool nav__list_size(const nav_editor *e, nav__list *list, uint32_t count);
+bool nav__numbers_size(const nav_editor *e, nav__numbers *list, uint32_t count);
 
 // ---- edit_shape.c ----
 
@@ -209,12 +230,14 @@ bool nav__edit_draw(nav_editor *e, uint32_t plan_cell);
 /// Adds a corner to a plan's rim. @param grown  set to true when it is new
 bool nav__edit_rim_corner(nav_editor *e, uint32_t plan_rim, nav__p2 at, bool *grown);
 bool nav__part_holds(const nav__part *part, nav__p2 p);
+/// What of polygon e->clip[0] lies left of a -> b, or no more than `slack` right of it: into e->clip[0] again.
+/// @return its corners, 0: nothing is left; NAV_NONE: out of memory
+uint32_t nav__edit_clip(nav_editor *e, uint32_t count, nav__p2 a, nav__p2 b, double slack);
 
 // ---- edit_plan.c ----
 
 /// Fills the plan for the cells given, and more where rims need it.
-/// @param leaving  [body_count] bodies that go
-nav_status nav__edit_plan(nav_editor *e, const nav__list *cells, const bool *leaving);
+nav_status nav__edit_plan(nav_editor *e, const nav__numbers *cells);
 void nav__edit_plan_clear(nav_editor *e);
 
 // ---- edit_commit.c, edit_faces.c, edit_links.c ----
@@ -231,14 +254,21 @@ typedef struct nav__new_faces {
     uint32_t count, cap;
     nav__p2 *at;
     uint32_t at_count, at_cap;
-    nav__list per_piece; ///< how many
+    nav__numbers per_piece; ///< how many
 } nav__new_faces;
 bool nav__edit_cut_faces(nav_editor *e, const nav__plan_cell *c, nav__new_faces *out);
 bool nav__edit_write_faces(nav_editor *e, const nav__plan_cell *c, nav__patch *patch, const nav__new_faces *faces);
 bool nav__edit_drop_faces(nav_editor *e, nav__patch *patch);
 /// Takes the base faces of a cell out of the grid, or puts them back.
 bool nav__edit_base_faces(nav_editor *e, uint32_t cell, bool there);
-/// Finds the ends of links again. @return false as nav__edit_commit
-bool nav__edit_land_links(nav_editor *e, uint32_t *off);
+/// Finds the ends of links again where they may have changed. @return false as nav__edit_commit
+bool nav__edit_land_links(nav_editor *e, bool changed, uint32_t *off);
+
+// ---- edit.c ----
+
+/// Makes the revision in which bodies arrive and leave as they are marked.
+nav_status nav__edit_run(nav_editor *e, bool links_changed, nav_mesh **out, nav_edit_report *report, nav_error *error);
+/// Takes a body in, arriving. @return its number, NAV_NONE: out of memory
+uint32_t nav__edit_add_body(nav_editor *e, nav__body *body);
 
 #endif

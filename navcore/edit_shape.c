@@ -282,7 +282,7 @@ void nav__body_free(const nav_editor *e, nav__body *b)
             give(e, b->parts[p].at);
         }
         give(e, b->parts);
-        nav__list_free(e, &b->cells);
+        nav__numbers_free(e, &b->cells);
         give(e, b);
     }
 }

@@ -56,7 +56,7 @@ typedef struct nav__cell {
 
 typedef struct nav__face {
     uint32_t first_corner; ///< face f has corners face_corners[first_corner .. faces[f + 1].first_corner - 1]
-    uint32_t cell;
+    uint32_t cell; ///< NAV_NONE: the place is free
     uint16_t low_x, low_z, high_x, high_z; ///< of its corners, by nav__bound_index
 } nav__face;
 
@@ -126,7 +126,7 @@ struct nav_mesh {
     /// Of meshes with edits (edit.c); all zero in a mesh as it was built.
     bool loose_islands;          ///< cells of one island need not hang together any more
     uint32_t sorted_face_count;  ///< faces below are sorted by polygon, further ones are pieces of theirs
-    const uint32_t *face_pieces; ///< [face_count] first piece of a sorted face, next piece of a piece; NAV_NONE; NULL: none
+    const uint32_t *face_pieces; ///< [face_count] the next in the list of pieces that begins at a sorted face; NULL: none
     void *revision;              ///< who owns the block, NULL: the mesh
 };
 
@@ -192,6 +192,11 @@ static inline bool nav__cell_is_gone(const nav_mesh *m, uint32_t cell)
     return m->cells[cell].island == NAV_NONE;
 }
 
+static inline bool nav__face_is_gone(const nav_mesh *m, uint32_t face)
+{
+    return m->faces[face].cell == NAV_NONE || nav__cell_is_gone(m, m->faces[face].cell);
+}
+
 static inline uint32_t nav__edge_next(const nav_mesh *m, uint32_t e)
 {
     uint32_t c = nav__edge_cell(m, e);
@@ -230,7 +235,10 @@ static inline uint32_t nav__polygon_next(const nav_mesh *m, nav__polygon_walk *w
         if (w->piece != NAV_NONE) {
             uint32_t face = w->piece;
             w->piece = m->face_pieces[face];
-            return face;
+            if (!nav__cell_is_gone(m, m->faces[face].cell)) {
+                return face;
+            }
+            continue;
         }
         if (w->sorted == m->sorted_face_count || nav__face_polygon(m, w->sorted) != w->polygon) {
             return NAV_NONE;

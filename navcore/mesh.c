@@ -55,7 +55,7 @@ uint8_t nav_mesh_polygon_area(const nav_mesh *mesh, uint32_t polygon)
 uint32_t nav_mesh_polygon_flags(const nav_mesh *mesh, uint32_t polygon)
 {
     const nav__face *f = face_of_polygon(mesh, polygon);
-    return f ? mesh->cells[f->cell].flags : 0;
+    return f && mesh->has_flags ? mesh->cells[f->cell].flags : 0;
 }
 
 void nav_mesh_areas_used(const nav_mesh *mesh, uint64_t used[4])
@@ -73,13 +73,17 @@ const nav_link *nav_mesh_links(const nav_mesh *mesh)
 void nav_mesh_face(const nav_mesh *mesh, uint32_t face, nav_face_view *view)
 {
     const nav__face *f = &mesh->faces[face];
+    if (nav__face_is_gone(mesh, face)) {
+        *view = (nav_face_view){.corner_count = 0};
+        return;
+    }
     const nav__cell *c = &mesh->cells[f->cell];
     *view = (nav_face_view){
         .polygon = nav__face_polygon(mesh, face),
         .island = c->island,
-        .flags = c->flags,
+        .flags = mesh->has_flags ? c->flags : 0,
         .area = c->area,
-        .corner_count = nav__cell_is_gone(mesh, f->cell) ? 0 : f[1].first_corner - f->first_corner,
+        .corner_count = f[1].first_corner - f->first_corner,
         .corners = &mesh->face_corners[f->first_corner],
     };
 }

@@ -82,7 +82,7 @@ static bool check_starts(const nav_mesh *m, char why[256])
         m->cells[0].first_face != 0 || m->cells[m->cell_count].first_face != m->cell_face_count ||
         m->faces[0].first_corner != 0 || m->faces[m->face_count].first_corner != m->corner_count ||
         (m->face_tris && (m->face_tris[0] != 0 || m->face_tris[m->face_count] != m->tri_count)) ||
-        !m->face_tris != (m->tri_count == 0)) {
+        (!m->face_pieces && !m->face_tris != (m->tri_count == 0))) {
         return wrong(why, "first or last start of a list");
     }
     for (uint32_t c = 0; c < m->cell_count; c++) {
@@ -99,7 +99,7 @@ static bool check_starts(const nav_mesh *m, char why[256])
             return wrong(why, "face %u has fewer than three corners or its triangles are out of order", f);
         }
         if (nav__face_polygon(m, f) >= m->polygon_count ||
-            (f > 0 && nav__face_polygon(m, f) < nav__face_polygon(m, f - 1))) {
+            (f > 0 && f < m->sorted_face_count && nav__face_polygon(m, f) < nav__face_polygon(m, f - 1))) {
             return wrong(why, "face %u is out of order", f);
         }
     }
@@ -109,7 +109,7 @@ static bool check_starts(const nav_mesh *m, char why[256])
 static bool check_edges(const nav_mesh *m, char why[256])
 {
     for (uint32_t c = 0; c < m->cell_count; c++) {
-        for (uint32_t e = m->cells[c].first_edge; e < m->cells[c + 1].first_edge; e++) {
+        for (uint32_t e = m->cells[c].first_edge; !nav__cell_is_gone(m, c) && e < m->cells[c + 1].first_edge; e++) {
             uint32_t v = m->edges[e].vertex & NAV__VERTEX, t = m->edges[e].twin;
             if (nav__edge_cell(m, e) != c) {
                 return wrong(why, "edge %u: edge_cell", e);
@@ -133,6 +133,9 @@ static bool check_edges(const nav_mesh *m, char why[256])
                 return wrong(why, "edge %u: the fan changes its vertex", e);
             }
             const nav__cell *d = &m->cells[nav__edge_cell(m, t)];
+            if (nav__cell_is_gone(m, nav__edge_cell(m, t))) {
+                return wrong(why, "edge %u leads to a cell that is gone", e);
+            }
             if (d->island != m->cells[c].island) {
                 return wrong(why, "edge %u leads to another island", e);
             }
@@ -174,10 +177,13 @@ static bool check_vertices(const nav_mesh *m, char why[256])
 {
     uint32_t *uses = calloc(m->vertex_count, sizeof *uses);
     for (uint32_t e = 0; e < m->edge_count; e++) {
-        uses[m->edges[e].vertex & NAV__VERTEX]++;
+        uses[m->edges[e].vertex & NAV__VERTEX] += !nav__cell_is_gone(m, nav__edge_cell(m, e));
     }
     bool good = true;
     for (uint32_t v = 0; good && v < m->vertex_count; v++) {
+        if (uses[v] == 0 && m->face_pieces && !(m->edges[m->vertex_edge[v]].vertex & NAV__CORNER)) {
+            continue; // free, and nobody takes it for a corner
+        }
         good = m->vertex_edge[v] < m->edge_count ? check_fan(m, v, uses[v], why) : wrong(why, "vertex_edge of %u", v);
     }
     free(uses);
@@ -190,6 +196,9 @@ static bool check_shapes(const nav_mesh *m, char why[256])
     bool good = true;
     for (uint32_t c = 0; good && c < m->cell_count; c++) {
         uint32_t n = load_cell(m, c, at);
+        if (nav__cell_is_gone(m, c)) {
+            continue;
+        }
         if (!is_convex(at, n)) {
             good = wrong(why, "cell %u is not convex", c);
         } else if (m->cells[c].island >= m->island_count) {
@@ -198,6 +207,9 @@ static bool check_shapes(const nav_mesh *m, char why[256])
     }
     for (uint32_t f = 0; good && f < m->face_count; f++) {
         uint32_t n = load_face(m, f, at);
+        if (nav__face_is_gone(m, f)) {
+            continue;
+        }
         if (!is_convex(at, n)) {
             good = wrong(why, "face %u is not convex", f);
         } else if (m->faces[f].cell >= m->cell_count) {
@@ -215,9 +227,14 @@ static bool check_areas(const nav_mesh *m, double moved, char why[256])
     double *areas = calloc(3 * (size_t)m->island_count, sizeof *areas); // of cells, of faces; length of outlines
     bool good = true;
     for (uint32_t c = 0; c < m->cell_count; c++) {
-        areas[m->cells[c].island] += area_of(at, load_cell(m, c, at));
+        if (!nav__cell_is_gone(m, c)) {
+            areas[m->cells[c].island] += area_of(at, load_cell(m, c, at));
+        }
     }
     for (uint32_t f = 0; f < m->face_count; f++) {
+        if (nav__face_is_gone(m, f)) {
+            continue;
+        }
         uint32_t n = load_face(m, f, at), island = m->cells[m->faces[f].cell].island;
         areas[m->island_count + island] += area_of(at, n);
         for (uint32_t i = 0; i < n; i++) {
@@ -228,7 +245,7 @@ static bool check_areas(const nav_mesh *m, double moved, char why[256])
         double cells = areas[i], faces = areas[m->island_count + i], around = areas[2 * m->island_count + i];
         if (fabs(cells - faces) > 1e-9 * faces + moved * around) {
             good = wrong(why, "island %u: area of cells %.9g, of faces %.9g", i, cells, faces);
-        } else if (fabs(cells - m->island_area[i]) > 1e-6 * cells) {
+        } else if (!m->loose_islands && fabs(cells - m->island_area[i]) > 1e-6 * cells) {
             good = wrong(why, "island %u: island_area", i);
         }
     }
@@ -242,6 +259,9 @@ static bool check_heights(const nav_mesh *m, char why[256])
 {
     for (uint32_t c = 0; c < m->cell_count; c++) {
         const nav__cell *cell = &m->cells[c];
+        if (nav__cell_is_gone(m, c)) {
+            continue;
+        }
         float low = INFINITY, high = -INFINITY;
         for (uint32_t i = cell->first_face; i < cell[1].first_face; i++) {
             const nav__face *f = &m->faces[m->cell_faces[i]];
@@ -271,7 +291,8 @@ static bool check_face_lists(const nav_mesh *m, char why[256])
     bool *listed = calloc(m->face_count, sizeof *listed);
     bool good = true;
     for (uint32_t c = 0; good && c < m->cell_count; c++) {
-        for (uint32_t i = m->cells[c].first_face; good && i < m->cells[c + 1].first_face; i++) {
+        uint32_t first = m->cells[c].first_face, end = nav__cell_is_gone(m, c) ? first : m->cells[c + 1].first_face;
+        for (uint32_t i = first; good && i < end; i++) {
             uint32_t f = m->cell_faces[i];
             if (f >= m->face_count) {
                 good = wrong(why, "cell %u lists face %u", c, f);
@@ -286,9 +307,9 @@ static bool check_face_lists(const nav_mesh *m, char why[256])
         }
     }
     for (uint32_t f = 0; good && f < m->face_count; f++) {
-        good = listed[f] ? true : wrong(why, "face %u is not listed by its cell", f);
+        good = listed[f] || nav__face_is_gone(m, f) ? true : wrong(why, "face %u is not listed by its cell", f);
     }
-    for (uint32_t t = 0; good && t < m->tri_count; t++) {
+    for (uint32_t t = 0; good && t < m->tri_count && !m->face_pieces; t++) {
         const uint32_t *p = &m->tris[3 * (size_t)t];
         if (p[0] >= m->point_count || p[1] >= m->point_count || p[2] >= m->point_count ||
             nav__orient(point_at(m, p[0]), point_at(m, p[1]), point_at(m, p[2])) <= 0) {
@@ -318,7 +339,7 @@ static bool check_grid(const nav_mesh *m, char why[256])
     nav__p2 *at = malloc((size_t)m->corner_count * sizeof *at);
     bool good = true;
     for (uint32_t f = 0; good && f < m->face_count; f++) {
-        uint32_t n = load_face(m, f, at);
+        uint32_t n = nav__face_is_gone(m, f) ? 0 : load_face(m, f, at);
         for (uint32_t i = 0; good && i < n; i++) {
             for (uint32_t step = 0; good && step <= 16; step++) {
                 double t = step / 16.0;
@@ -415,6 +436,27 @@ bool mesh_check_structure(const nav_mesh *m, char why[256])
     return check_starts(m, why) && check_edges(m, why) && check_vertices(m, why) && check_shapes(m, why) &&
            check_face_lists(m, why) && check_heights(m, why) && check_grid(m, why) && check_trees(m, why) &&
            check_islands(m, why);
+}
+
+/// Gone faces must not be found any more.
+static bool check_listed(const nav_mesh *m, char why[256])
+{
+    for (size_t g = 0; g < (size_t)m->grid_nx * m->grid_nz; g++) {
+        for (uint32_t k = m->grid_cells[g].first; k < m->grid_cells[g].end; k++) {
+            if (m->grid_faces[k] >= m->face_count || nav__face_is_gone(m, m->grid_faces[k])) {
+                return wrong(why, "grid cell %zu lists face %u, which is gone", g, m->grid_faces[k]);
+            }
+        }
+    }
+    return true;
+}
+
+bool mesh_check_edited(const nav_mesh *m, double moved, char why[256])
+{
+    why[0] = '\0';
+    return check_starts(m, why) && check_edges(m, why) && check_vertices(m, why) && check_shapes(m, why) &&
+           check_face_lists(m, why) && check_heights(m, why) && check_grid(m, why) && check_listed(m, why) &&
+           check_areas(m, moved, why);
 }
 
 bool mesh_check(const nav_mesh *m, double moved, char why[256])

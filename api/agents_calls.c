@@ -47,13 +47,20 @@ static api_outcome finish(api_task *task, api_context *context, api_response *re
     return api_succeed(response, status);
 }
 
+/// The arguments of a change are in its body, if it has any.
+static bool check_query(const api_request *request, const api_place *place)
+{
+    api_place in_query = *place;
+    in_query.query_string = true;
+    return !request->query || !*request->query ||
+           api_place_fail(&in_query, "", "this call takes no arguments in its query string");
+}
+
 static bool read_body(api_task *task, const api_context *context, const api_place *place)
 {
     const api_request *request = task->request;
-    if (request->query && *request->query) {
-        api_place in_query = *place;
-        in_query.query_string = true;
-        return api_place_fail(&in_query, "", "the arguments belong in the body, not in a query string");
+    if (!check_query(request, place)) {
+        return false;
     }
     task->question = api_json_parse(request->body, request->body_bytes, context->limits.max_depth, place->problem);
     return task->question != NULL;
@@ -338,6 +345,10 @@ api_outcome api_agents_delete(api_call *call)
 static api_outcome run_delete(api_task *task, api_context *context, api_response *response)
 {
     api_problem problem = {0};
+    const api_place place = {.problem = &problem};
+    if (!check_query(task->request, &place)) {
+        return api_task_fail(task, context, response, &problem);
+    }
     api_agents *agents = enter(task, context, &problem);
     if (agents && !api_agents_find(agents, task->item)) {
         api_problem_set(&problem, API_NOT_FOUND, "there is no agent `%s`", task->item);

@@ -131,6 +131,7 @@ typedef struct nav__body {
     X(float, stride, "way along the route to make in this step")                                       \
     X(float, chosen_x, "velocity after avoidance")                                                     \
     X(float, chosen_z, "")                                                                             \
+    X(float, room, "how far it gets in any direction without meeting another in this step")            \
     X(float, impatience, "seconds that it was kept from going on, less those that it was not; 0 .. 4") \
     X(float, yaw, "")                                                                                  \
     X(float, radius, "")                                                                               \
@@ -226,6 +227,9 @@ nav_status nav__crowd_plan(nav_crowd *crowd, uint32_t slot, nav_query *query);
 
 /// Makes the step: along the route, aside of it, or over a link (crowd_move.c).
 void nav__crowd_move(nav_crowd *crowd, uint32_t slot);
+
+/// Who has been kept from going on for long now and then makes way, each in its time.
+bool nav__crowd_makes_way(const nav_crowd *crowd, uint32_t slot);
 
 /// Sorts bodies into the grid. @return false when out of memory
 bool nav__crowd_sort(nav_crowd *crowd);

@@ -63,7 +63,8 @@ static bool walk_to(nav_crowd *c, uint32_t i, nav__p2 to, nav__p2 *normal)
     return false;
 }
 
-static void slide_to(nav_crowd *c, uint32_t i, nav__p2 to)
+/// @param room  once it slides it gets no further from where it began: others may be there
+static void slide_to(nav_crowd *c, uint32_t i, nav__p2 to, double room)
 {
     nav__p2 way = {to.x - c->x[i], to.z - c->z[i]}, normal = {0, 0};
     for (int k = 0; k < MOST_SLIDES; k++) {
@@ -76,10 +77,12 @@ static void slide_to(nav_crowd *c, uint32_t i, nav__p2 to)
         nav__p2 left = {from.x + way.x - c->x[i], from.z + way.z - c->z[i]};
         double into = nav__dot(left, normal);
         left = (nav__p2){left.x - fmin(into, 0) * normal.x, left.z - fmin(into, 0) * normal.z};
-        if (!(nav__dot(left, way) > 1e-6 * nav__dot(way, way))) {
+        room -= nav__dist(from, (nav__p2){c->x[i], c->z[i]});
+        double length = sqrt(nav__dot(left, left)), part = room < length ? room / length : 1;
+        if (!(nav__dot(left, way) > 1e-6 * nav__dot(way, way)) || !(part > 0)) {
             break; // into a corner
         }
-        way = left;
+        way = (nav__p2){part * left.x, part * left.z};
     }
 }
 
@@ -203,7 +206,7 @@ void nav__crowd_move(nav_crowd *c, uint32_t i)
         follow_route(c, i, dt);
     } else if (c->chosen_x[i] != 0 || c->chosen_z[i] != 0) {
         c->flags[i] |= NAV__STRAYED;
-        slide_to(c, i, (nav__p2){x + (double)c->chosen_x[i] * dt, z + (double)c->chosen_z[i] * dt});
+        slide_to(c, i, (nav__p2){x + (double)c->chosen_x[i] * dt, z + (double)c->chosen_z[i] * dt}, (double)c->room[i]);
         try_ride(c, i);
     }
     if (c->standing[i] == NAV__STANDS) {

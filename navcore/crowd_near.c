@@ -33,7 +33,8 @@ static nav__body body_of(const nav_crowd *c, uint32_t i)
     uint16_t f = c->flags[i];
     bool holds = f & NAV__ATTACKS;
     float wx = c->wanted_x[i], wz = c->wanted_z[i], wanted = sqrtf(wx * wx + wz * wz);
-    float press = f & NAV__HAS_ARRIVED || !(wanted > 0) ? 0 : PRESS * c->max_speed[i] / wanted;
+    float press =
+        f & NAV__HAS_ARRIVED || !(wanted > 0) || nav__crowd_makes_way(c, i) ? 0 : PRESS * c->max_speed[i] / wanted;
     return (nav__body){.x = (float)c->x[i],
                        .z = (float)c->z[i],
                        .y = (float)c->y[i],

@@ -7,12 +7,13 @@
 /// Seconds in which bodies, and walls, are not to be met.
 static const float HORIZON = 1.5f, WALL_HORIZON = 0.3f;
 /// Where others are in the way the wanted velocity is turned: always to the same side, so that two that meet head on
-/// both give way and a jam turns round; more so for who has been kept from going on for a second, and to and fro for
-/// who has been for longer (see nav_crowd.impatience). In tangents of the angle.
-static const float BIAS = 0.3f, IMPATIENT_BIAS = 0.5f, WANDER = 1.5f;
-/// Impatience at which it begins to wander, and seconds to and fro.
-static const float WANDERS_AFTER = 2;
-static const double WANDER_PERIOD = 3, OUT_OF_STEP = 0.618;
+/// both give way and a jam turns round; and to and fro for who has been kept from going on for a while (see
+/// nav_crowd.impatience). In tangents of the angle.
+static const float BIAS = 0.3f, WANDER = 1.5f;
+/// Impatience at which it begins to wander, and the part of the time in which it makes way instead.
+static const float WANDERS_AFTER = 1, WAY_PART = 0.3f;
+/// Seconds to and fro, and how much each agent is ahead of the one before.
+static const double WANDER_PERIOD = 4, OUT_OF_STEP = 0.618;
 /// Who was slow for so long (0 .. 1) and is nearer than so many of both radii to one that has arrived is crowded.
 static const float CROWDED_AFTER = 0.5f, TOUCH = 1.1f;
 
@@ -69,9 +70,11 @@ static nav__disc disc_of(const steering *s, const nav__body *o)
 
 static void add_gaps(steering *s, float fastest)
 {
-    float dt = (float)s->c->dt;
+    float dt = (float)s->c->dt, *room = &s->c->room[s->slot];
+    *room = INFINITY;
     for (uint32_t k = 0; k < s->near_count; k++) {
         nav__disc disc = disc_of(s, s->near[k].body);
+        *room = fminf(*room, disc.share * (sqrtf(s->near[k].distance2) - disc.radius));
         float reach = disc.radius + 2 * fastest * dt;
         if (s->near[k].distance2 < reach * reach) {
             s->planes[s->plane_count++] = nav__orca_gap(&disc, disc.share, fastest, dt);
@@ -124,12 +127,26 @@ static bool is_crowded(const steering *s)
     return false;
 }
 
+/// Where in its to and fro an agent is, 0 .. 1.
+static float phase_of(const nav_crowd *c, uint32_t i)
+{
+    return (float)fmod(c->time / WANDER_PERIOD + OUT_OF_STEP * (double)i, 1);
+}
+
+bool nav__crowd_makes_way(const nav_crowd *c, uint32_t i)
+{
+    return c->impatience[i] > WANDERS_AFTER && phase_of(c, i) < WAY_PART;
+}
+
 /// The wanted velocity of who has others in its way.
 static nav__v2 turned(const nav_crowd *c, uint32_t i, nav__v2 wanted)
 {
-    float impatience = c->impatience[i], phase = (float)fmod(c->time / WANDER_PERIOD + OUT_OF_STEP * (double)i, 1);
-    float wave = 4 * fabsf(phase - 0.5f) - 1, wanders = fminf(fmaxf(impatience - WANDERS_AFTER, 0), 1);
-    float bias = BIAS + IMPATIENT_BIAS * fminf(impatience, 1) + WANDER * wave * wanders;
+    if (nav__crowd_makes_way(c, i)) {
+        return (nav__v2){0, 0};
+    }
+    float impatience = c->impatience[i], wave = 4 * fabsf(phase_of(c, i) - 0.5f) - 1;
+    float wanders = fminf(fmaxf(impatience - WANDERS_AFTER, 0), 1);
+    float bias = BIAS + WANDER * wave * wanders;
     float part = 1 / sqrtf(1 + bias * bias);
     return (nav__v2){(wanted.x - bias * wanted.z) * part, (wanted.z + bias * wanted.x) * part};
 }

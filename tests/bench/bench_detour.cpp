@@ -1,9 +1,9 @@
 /// Times of navd's core beside Detour's, in one process, on the same polygons and the same questions.
 ///
-///     bench_detour [--json FILE] [--only TEXT] [--ours] [--load]
+///     bench_detour [--json FILE] [--only TEXT] [--ours] [--load] [--crowd]
 ///
 /// --only keeps the cases whose name contains TEXT, --ours leaves the peer out (for profiling),
-/// --load keeps the rows about loading.
+/// --load keeps the rows about loading, --crowd those about crowds.
 /// Every question is asked in several rounds by turns, and its best time counts: on a busy machine that is the
 /// nearest to what the code needs.
 #include "own.h"
@@ -152,7 +152,7 @@ void bench_path(bench_report &report, const bench_case &c, own_side &own, detour
     report.times("path", c, ours, peer ? &theirs : nullptr, tally.tell(c.paths.size(), peer != nullptr));
 }
 
-bool bench_one(bench_report &report, const bench_case &c, bool alone, bool loading)
+bool bench_one(bench_report &report, const bench_case &c, bool alone, bool loading, bool crowds)
 {
     own_side own;
     if (!own.build(c)) {
@@ -166,6 +166,9 @@ bool bench_one(bench_report &report, const bench_case &c, bool alone, bool loadi
                               own.info.cells, own.info.islands) +
                    (with_peer ? bench_text("%.0f polygons, pool of %.0f nodes", peer.polygons(), peer.pool()) : why));
     detour_peer *other = with_peer ? &peer : nullptr;
+    if (crowds) {
+        return bench_crowd(report, c, own, other);
+    }
     bool fine = !with_peer || bench_load(report, c, c.set.empty() ? peer.save() : c.set);
     if (loading) {
         return fine;
@@ -176,6 +179,9 @@ bool bench_one(bench_report &report, const bench_case &c, bool alone, bool loadi
     bench_surface(report, c, own, other);
     if (c.tile > 0 && c.mesh.poly_count <= MOST_FOR_WAYS) {
         fine = bench_ways(report, c, own, with_peer) && fine;
+    }
+    if (c.tile > 0) {
+        fine = bench_crowd(report, c, own, other) && fine;
     }
     report.value("memory", c, (double)own.info.memory_bytes / own.info.polygons,
                  with_peer ? peer.bytes() / own.info.polygons : NAN, "B/polygon",
@@ -192,7 +198,7 @@ bool bench_one(bench_report &report, const bench_case &c, bool alone, bool loadi
 int main(int argc, char **argv)
 {
     const char *json = "build/bench.json", *only = "";
-    bool alone = false, loading = false;
+    bool alone = false, loading = false, crowds = false;
     for (int i = 1; i < argc; i++) {
         if (std::strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
             json = argv[++i];
@@ -202,8 +208,10 @@ int main(int argc, char **argv)
             alone = true;
         } else if (std::strcmp(argv[i], "--load") == 0) {
             loading = true;
+        } else if (std::strcmp(argv[i], "--crowd") == 0) {
+            crowds = true;
         } else {
-            std::fprintf(stderr, "usage: bench_detour [--json FILE] [--only TEXT] [--ours] [--load]\n");
+            std::fprintf(stderr, "usage: bench_detour [--json FILE] [--only TEXT] [--ours] [--load] [--crowd]\n");
             return 2;
         }
     }
@@ -215,7 +223,7 @@ int main(int argc, char **argv)
         if (!skipped.empty()) {
             std::printf("%s\n", skipped.c_str());
         } else if (c.name.find(only) != std::string::npos) {
-            fine = bench_one(report, c, alone, loading) && fine;
+            fine = bench_one(report, c, alone, loading, crowds) && fine;
         }
         poly_mesh_deinit(&c.mesh);
     }

@@ -54,6 +54,10 @@ void time_by_turns(bench_times &ours, bench_times &theirs, size_t count, bool wi
 /// Rows about the surface round a place: move, wall, random, reachable. `peer` may be null.
 void bench_surface(bench_report &report, const bench_case &c, own_side &own, detour_peer *peer);
 
+/// Rows of crowds: time of a step for each agent, overlapping pairs and arrivals. `peer` may be null.
+/// @return false when something fails
+bool bench_crowd(bench_report &report, const bench_case &c, own_side &own, detour_peer *peer);
+
 /// Rows of ways with area costs and over links, each on a mesh of its own made from the case's polygons, and of
 /// matrices. Only where the polygons are ours to change (no Detour set).
 /// @return false when a mesh does not build

@@ -63,6 +63,10 @@ class detour_peer
         filter.setAreaCost(area, (float)cost);
     }
 
+    dtNavMesh *navmesh()
+    {
+        return mesh.get();
+    }
     double bytes() const
     {
         return memory;

@@ -12,11 +12,13 @@
 
 #define API_SUGGESTION_MAX 96
 
-/// Parses one JSON text strictly (RFC 8259): the whole of `text` must be one value, UTF-8, without NULs,
-/// control characters in strings or numbers longer than cJSON keeps whole. Nesting is checked before
-/// anything is built, so that depth costs no stack.
-/// @return NULL on failure: 400 bad_json naming the byte, or 500. The caller frees with cJSON_Delete.
-/// @thread any. (cJSON notes the place of the last error in a global, which nobody reads.)
+/// Parses one JSON text strictly (RFC 8259): the whole of `text` must be one value, UTF-8, without NULs or
+/// control characters in strings. A number beyond a double is infinite. Nesting is checked before anything is
+/// built, so that depth costs no stack.
+/// @return NULL on failure: 400 bad_json naming the byte, or 500. The caller frees the whole with cJSON_Delete;
+///         it is one block, so nothing may be added to it or taken out (cJSON_Duplicate makes a tree of which
+///         both can be done). It may itself be added to another tree.
+/// @thread any
 cJSON *api_json_parse(const char *text, size_t size, uint32_t max_depth, api_problem *problem);
 
 /// The same for a value in the middle of a text: bytes `from` up to `to`, told by their place in the whole.

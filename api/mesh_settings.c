@@ -501,22 +501,21 @@ void api_settings_deinit(api_settings *settings)
 
 // Keeping what an upload set.
 
-/// Moves the members of `from` over those of `onto`, an agent's one by one. @return false: no memory
-static bool merge_members(cJSON *onto, cJSON *from)
+/// Copies the members of `from` over those of `onto`, an agent's one by one. @return false: no memory
+static bool merge_members(cJSON *onto, const cJSON *from)
 {
-    while (from->child) {
-        cJSON *member = cJSON_DetachItemViaPointer(from, from->child);
+    for (const cJSON *member = from->child; member; member = member->next) {
         cJSON *there = cJSON_GetObjectItemCaseSensitive(onto, member->string);
         if (strcmp(member->string, "agent") == 0 && cJSON_IsObject(member) && cJSON_IsObject(there)) {
-            bool merged = merge_members(there, member);
-            cJSON_Delete(member);
-            if (!merged) {
+            if (!merge_members(there, member)) {
                 return false;
             }
-        } else if (there) {
-            cJSON_ReplaceItemViaPointer(onto, there, member);
-        } else if (!cJSON_AddItemToObject(onto, member->string, member)) {
-            cJSON_Delete(member);
+            continue;
+        }
+        cJSON *copy = cJSON_Duplicate(member, true);
+        if (!copy || !(there ? cJSON_ReplaceItemViaPointer(onto, there, copy)
+                             : cJSON_AddItemToObject(onto, member->string, copy))) {
+            cJSON_Delete(copy);
             return false;
         }
     }
@@ -526,11 +525,9 @@ static bool merge_members(cJSON *onto, cJSON *from)
 char *api_sidecar_merge(const char *sidecar, const char *params)
 {
     api_problem problem;
-    cJSON *merged = sidecar ? api_json_parse(sidecar, strlen(sidecar), API_SETTINGS_DEPTH, &problem) : NULL;
-    if (!cJSON_IsObject(merged)) {
-        cJSON_Delete(merged);
-        merged = cJSON_CreateObject();
-    }
+    cJSON *there = sidecar ? api_json_parse(sidecar, strlen(sidecar), API_SETTINGS_DEPTH, &problem) : NULL;
+    cJSON *merged = cJSON_IsObject(there) ? cJSON_Duplicate(there, true) : cJSON_CreateObject();
+    cJSON_Delete(there);
     cJSON *set = params ? read_params(params, &problem) : NULL;
     char *text = NULL;
     if (merged && (!set || merge_members(merged, set)) && merged->child) {

@@ -266,6 +266,39 @@ size_t api_number_length(const char *text, size_t size)
     return end;
 }
 
+size_t api_number_take(const char *text, size_t size, double *value)
+{
+    // Fifteen digits and a power of ten up to 10^10 are exact doubles, so that their quotient is rounded
+    // once: the nearest double (Clinger, "How to Read Floating Point Numbers Accurately", 1990, section 3).
+    size_t at = text[0] == '-' ? 1 : 0, first = at, whole = 0;
+    uint64_t n = 0;
+    bool point = false;
+    for (; at < size; at++) {
+        auto digit = unsigned(text[at]) - '0';
+        if (digit < 10) {
+            n = n * 10 + digit;
+        } else if (text[at] == '.' && !point) {
+            point = true;
+            whole = at + 1;
+        } else {
+            break;
+        }
+    }
+    size_t decimals = point ? at - whole : 0;
+    bool exponent = at < size && (text[at] == 'e' || text[at] == 'E');
+    if (!exponent && at - first <= 15 && decimals <= 10) {
+        double size_of = double(n) / powers[decimals];
+        *value = first ? -size_of : size_of;
+        return at;
+    }
+    auto read = std::from_chars(text, text + size, *value);
+    if (read.ec == std::errc::result_out_of_range) {
+        double beyond = is_large(text, size_t(read.ptr - text)) ? HUGE_VAL : 0;
+        *value = first ? -beyond : beyond;
+    }
+    return size_t(read.ptr - text);
+}
+
 api_number_result api_number_parse(const char *text, size_t size, double *value)
 {
     if (size == 0 || api_number_length(text, size) != size) {

@@ -36,6 +36,11 @@ typedef enum api_number_result { API_NUMBER_OK, API_NUMBER_NONE, API_NUMBER_TOO_
 /// @param value  set on API_NUMBER_OK only
 api_number_result api_number_parse(const char *text, size_t size, double *value);
 
+/// Reads the JSON number at the start of `text`, of which api_number_length is known not to be 0.
+/// @param value  infinite where a double does not hold it
+/// @return its length
+size_t api_number_take(const char *text, size_t size, double *value);
+
 /// Length of the JSON number at the start of `text`, 0 when there is none.
 size_t api_number_length(const char *text, size_t size);
 

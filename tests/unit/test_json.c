@@ -5,6 +5,8 @@
 
 #include <cmocka.h>
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -225,7 +227,121 @@ static void test_reader_is_strict(void **state)
     assert_refuses("nul", "byte");
     assert_refuses_bytes("[1\0]", 4, "byte 2: a control character");
     assert_refuses_bytes("[\"a\0b\"]", 7, "byte 3: a control character");
-    assert_refuses("[1234567890123456789012345678901234567890123456789012345678901234]", "63 characters");
+    assert_refuses("[1-2]", "byte 2: not JSON");
+    assert_refuses("[1 2]", "byte 3: not JSON");
+    assert_refuses("[1}", "byte 2");
+    assert_refuses("{\"a\" 1}", "byte 5: not JSON");
+    assert_refuses("{1:2}", "byte 1: not JSON");
+    assert_refuses("{\"a\":}", "byte 5: not JSON");
+    assert_refuses("{\"a\":1,}", "byte 7");
+    assert_refuses("[truE]", "byte 1: not JSON");
+    assert_refuses("[\"\\ude00\"]", "byte 2: no escape");
+    assert_refuses("[\"\\ud83dx\\ude00\"]", "byte 2: no escape");
+    assert_refuses("[\"\\ud83d\\ud83d\"]", "byte 2: no escape");
+    assert_refuses("[\"\\ud83d\\ude0\"]", "byte 2: no escape");
+}
+
+/// What cJSON makes of a text, node by node.
+static void assert_same(const cJSON *ours, const cJSON *theirs)
+{
+    assert_int_equal(ours->type & ~cJSON_IsReference, theirs->type);
+    assert_int_equal(ours->valueint, theirs->valueint);
+    assert_memory_equal(&ours->valuedouble, &theirs->valuedouble, sizeof ours->valuedouble);
+    assert_int_equal(!ours->valuestring, !theirs->valuestring);
+    assert_int_equal(!ours->string, !theirs->string);
+    if (ours->string) {
+        assert_string_equal(ours->string, theirs->string);
+    }
+    if (ours->valuestring) {
+        assert_string_equal(ours->valuestring, theirs->valuestring);
+    }
+    const cJSON *a = ours->child, *b = theirs->child, *before_a = NULL;
+    for (; a && b; before_a = a, a = a->next, b = b->next) {
+        assert_same(a, b);
+        assert_true(!before_a || a->prev == before_a);
+    }
+    assert_null(a);
+    assert_null(b);
+    assert_true(!ours->child || ours->child->prev == before_a);
+}
+
+static void assert_reads_as_cjson(const char *text)
+{
+    api_problem problem = {0};
+    cJSON *ours = api_json_parse(text, strlen(text), 16, &problem), *theirs = cJSON_Parse(text);
+    if (!ours || !theirs) {
+        fail_msg("%s: %s", text, ours ? "not cJSON's" : problem.detail);
+    }
+    assert_same(ours, theirs);
+    cJSON *copy = cJSON_Duplicate(ours, true); // outlives the block
+    cJSON_Delete(ours);
+    assert_same(copy, theirs);
+    cJSON_Delete(copy);
+    cJSON_Delete(theirs);
+}
+
+static void test_reader_builds_trees(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {
+        "null", "true", "\"\"", "{}", "[]", "[[],{},[[]]]", "\xEF\xBB\xBF [1]", "-0",
+        "{\"a\":{\"b\":[1,{\"c\":null},\"d\"]},\"a\":false,\"\":[true]}",
+        "[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0041\\u00e9\\u20ac\\uFFFF\\ud83d\\ude00\\uDBFF\\uDFFF\", \"\xC3\xA9\"]",
+        "{\"\\u0061\\n\" : 1 , \"plain\":2}\r\n",
+        "[2147483647,2147483648,-2147483648,-2147483649,9007199254740993,123456789012345,1234567890123456]",
+        "[0.1,-0.3,1.5,123.456,12345678901.2345,0.0000000001,0.00000000001,999999999999999,99999999999999.9]",
+        "[1e5,1E+5,1.25e-7,5e-324,2.2250738585072014e-308,1.7976931348623157e308,1e-400,-1e-400]",
+        "[-1,-0.0,-12.75,0.5,100000000000000000000000000000000000000,0.1234567890123456789012345678901234567]"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_reads_as_cjson(texts[i]);
+    }
+    srand(7);
+    for (int i = 0; i < 20000; i++) {
+        char text[64];
+        double value = (rand() % 2 ? 1 : -1) * (double)rand() / (1 + rand() % 100000);
+        snprintf(text, sizeof text, "[%.*g,%.*f]", rand() % 17 + 1, value, rand() % 13, value);
+        assert_reads_as_cjson(text);
+    }
+}
+
+/// Beyond a double, and of any length (cJSON itself keeps 63 characters).
+static void test_reader_takes_numbers_of_any_size(void **state)
+{
+    (void)state;
+    char digits[500];
+    memset(digits, '7', sizeof digits);
+    digits[0] = '[';
+    memcpy(digits + sizeof digits - 4, "e9]", 4);
+    api_problem problem = {0};
+    static const char *const infinite[] = {"[1e999]", "[-1e999]"};
+    for (int i = 0; i < 3; i++) {
+        const char *text = i < 2 ? infinite[i] : digits;
+        cJSON *json = api_json_parse(text, strlen(text), DEPTH, &problem);
+        assert_non_null(json);
+        assert_true(isinf(json->child->valuedouble));
+        assert_int_equal(json->child->valuedouble < 0, i == 1);
+        assert_false(api_json_finite(json->child));
+        cJSON_Delete(json);
+    }
+    const char *long_one = "[0.00000000000000000000000000000000000000000000000000000000000000000000000125]";
+    cJSON *json = api_json_parse(long_one, strlen(long_one), DEPTH, &problem);
+    assert_non_null(json);
+    assert_true(json->child->valuedouble == 1.25e-72);
+    cJSON_Delete(json);
+}
+
+/// A tree of one block within another that is not.
+static void test_reader_s_trees_can_be_added(void **state)
+{
+    (void)state;
+    api_problem problem = {0};
+    cJSON *outer = cJSON_CreateObject();
+    assert_true(cJSON_AddItemToObject(outer, "list", api_json_parse("[1,[2],\"a\"]", 11, DEPTH, &problem)));
+    assert_true(cJSON_AddItemToObject(outer, "text", api_json_parse("\"b\"", 3, DEPTH, &problem)));
+    char *text = cJSON_PrintUnformatted(outer);
+    assert_string_equal(text, "{\"list\":[1,[2],\"a\"],\"text\":\"b\"}");
+    cJSON_free(text);
+    cJSON_Delete(outer);
 }
 
 static void test_pointers(void **state)
@@ -369,6 +485,9 @@ int main(void)
         cmocka_unit_test(test_codes),
         cmocka_unit_test(test_reader_takes_json),
         cmocka_unit_test(test_reader_is_strict),
+        cmocka_unit_test(test_reader_builds_trees),
+        cmocka_unit_test(test_reader_takes_numbers_of_any_size),
+        cmocka_unit_test(test_reader_s_trees_can_be_added),
         cmocka_unit_test(test_pointers),
         cmocka_unit_test(test_name_distance),
         cmocka_unit_test(test_percent_decoding),

@@ -50,7 +50,7 @@ typedef struct nav__work_cell {
     uint32_t last_item;
     uint32_t flags;
     uint32_t island;
-    uint32_t tree_first, tree_last;
+    uint32_t tree_first, tree_last; ///< as in nav__cell
     uint8_t area;
     bool link_end;
 } nav__work_cell;

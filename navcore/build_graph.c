@@ -1,4 +1,4 @@
-/// What the finished cells form: islands, dead-end trees, and the order in which they lie in memory.
+/// What the finished cells form: islands, blocks, and the order in which they lie in memory.
 #include "build.h"
 
 /// Twice the cell's ground area.
@@ -55,99 +55,113 @@ static bool number_islands(nav__build *b, uint32_t *stack)
     return true;
 }
 
-/// Peels leaves off the cell graph: cells with one portal left, again and again.
-typedef struct peeler {
-    uint32_t *open;   ///< [cells] portals not yet peeled
-    uint32_t *order;  ///< peeled cells, leaves first
-    uint32_t *stem;   ///< [cells] the cell that a peeled cell hangs on
-    uint32_t *sizes;  ///< [cells] cells of its tree, itself included; 0: not peeled
+/// The depth-first search that finds the blocks of the cell graph: parts that hold together whichever cell is
+/// taken out (Hopcroft and Tarjan, "Algorithm 447: efficient algorithms for graph manipulation", 1973).
+/// All cells in which links begin or end count as neighbours of one more, which the search sets out from: a
+/// ride may lead from any to any, and so no dead end ever holds one of them.
+typedef struct block_search {
+    uint32_t *found;  ///< [cells] when the cell was found, from 2 on; 0: not yet
+    uint32_t *least;  ///< [cells] the earliest found of what the cell and those found from it touch
+    uint32_t *parent; ///< [cells] the cell it was found from; NAV_NONE: none
+    uint32_t *cursor; ///< [cells] the half-edge to look through next; NAV_NONE: none is left
+    uint32_t *order;  ///< cells as they were found
+    uint32_t *last;   ///< [cells + 1] by block: the last number of what hangs on it
     uint32_t count;
-} peeler;
+} block_search;
 
-static bool take_peeler(nav__build *b, peeler *p)
+enum { FOUND_LINKS = 1 }; ///< when the neighbour of all links' ends was found
+
+static bool take_block_search(nav__build *b, block_search *s)
 {
-    p->open = nav__build_take(b, b->cell_count, sizeof *p->open);
-    p->order = nav__build_take(b, b->cell_count, sizeof *p->order);
-    p->stem = nav__build_take(b, b->cell_count, sizeof *p->stem);
-    p->sizes = nav__build_take(b, b->cell_count, sizeof *p->sizes);
-    p->count = 0;
-    return p->open && p->order && p->stem && p->sizes;
+    s->found = nav__build_take(b, b->cell_count, sizeof *s->found);
+    s->least = nav__build_take(b, b->cell_count, sizeof *s->least);
+    s->parent = nav__build_take(b, b->cell_count, sizeof *s->parent);
+    s->cursor = nav__build_take(b, b->cell_count, sizeof *s->cursor);
+    s->order = nav__build_take(b, b->cell_count, sizeof *s->order);
+    s->last = nav__build_take(b, (size_t)b->cell_count + 1, sizeof *s->last);
+    s->count = 0;
+    return s->found && s->least && s->parent && s->cursor && s->order && s->last;
 }
 
-/// The one neighbour of a leaf that is not peeled itself.
-static uint32_t stem_of(const nav__build *b, const peeler *p, uint32_t cell)
+static void give_block_search(nav__build *b, block_search *s)
 {
-    uint32_t start = b->cells[cell].half, h = start;
-    do {
-        uint32_t twin = b->halves[h].twin;
-        if (twin != NAV_NONE && p->sizes[b->halves[twin].cell] == 0) {
-            return b->halves[twin].cell;
-        }
-        h = b->halves[h].next;
-    } while (h != start);
-    return NAV_NONE;
+    nav__build_give(b, s->found);
+    nav__build_give(b, s->least);
+    nav__build_give(b, s->parent);
+    nav__build_give(b, s->cursor);
+    nav__build_give(b, s->order);
+    nav__build_give(b, s->last);
 }
 
-/// Leaves are taken in waves, so that of an island that is a tree the middle is left.
-static void peel(nav__build *b, peeler *p)
+static void find_cell(const nav__build *b, block_search *s, uint32_t cell, uint32_t parent)
 {
-    for (uint32_t c = 0; c < b->cell_count; c++) {
-        p->open[c] = p->sizes[c] = 0;
-        if (b->cells[c].half == NAV_NONE) {
+    s->order[s->count++] = cell;
+    s->found[cell] = FOUND_LINKS + s->count;
+    s->least[cell] = b->cells[cell].link_end ? FOUND_LINKS : s->found[cell];
+    s->parent[cell] = parent;
+    s->cursor[cell] = b->cells[cell].half;
+}
+
+static void search_blocks(const nav__build *b, block_search *s, uint32_t root)
+{
+    find_cell(b, s, root, NAV_NONE);
+    for (uint32_t c = root; c != NAV_NONE;) {
+        uint32_t h = s->cursor[c];
+        if (h == NAV_NONE) {
+            uint32_t parent = s->parent[c];
+            if (parent != NAV_NONE && s->least[c] < s->least[parent]) {
+                s->least[parent] = s->least[c];
+            }
+            c = parent;
             continue;
         }
-        uint32_t start = b->cells[c].half, h = start;
-        do {
-            p->open[c] += b->halves[h].twin != NAV_NONE;
-            h = b->halves[h].next;
-        } while (h != start);
-        if (p->open[c] == 1 && !b->cells[c].link_end) {
-            p->order[p->count++] = c;
+        uint32_t next = b->halves[h].next, twin = b->halves[h].twin;
+        s->cursor[c] = next == b->cells[c].half ? NAV_NONE : next;
+        if (twin == NAV_NONE) {
+            continue;
+        }
+        uint32_t other = b->halves[twin].cell;
+        if (s->found[other] == 0) {
+            find_cell(b, s, other, c);
+            c = other;
+        } else if (s->found[other] < s->least[c]) {
+            s->least[c] = s->found[other];
         }
     }
-    uint32_t kept = 0; // order[0 .. kept - 1] are peeled, up to count they wait
-    for (uint32_t i = 0; i < p->count; i++) {
-        uint32_t c = p->order[i], stem = p->open[c] == 1 ? stem_of(b, p, c) : NAV_NONE;
-        if (stem == NAV_NONE || stem == c) {
-            continue; // the last cell of an island: its neighbours have all been peeled
-        }
-        p->order[kept++] = c;
-        p->stem[c] = stem;
-        p->sizes[c] = 1;
-        if (--p->open[stem] == 1 && !b->cells[stem].link_end) {
-            p->order[p->count++] = stem;
-        }
-    }
-    p->count = kept;
 }
 
-/// Numbers each tree's cells so that those behind a cell follow it.
-static void number_trees(nav__build *b, peeler *p)
+/// Numbers blocks as they were met, so that those that hang on one follow it.
+static void number_blocks(nav__build *b, block_search *s)
 {
-    for (uint32_t c = 0; c < b->cell_count; c++) {
-        b->cells[c].tree_first = b->cells[c].tree_last = 0;
+    uint32_t block_count = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        uint32_t c = s->order[i], parent = s->parent[c];
+        bool begins = parent == NAV_NONE || s->least[c] >= s->found[parent];
+        b->cells[c].tree_first = begins ? ++block_count : b->cells[parent].tree_first;
+        s->last[b->cells[c].tree_first] = block_count;
     }
-    for (uint32_t i = 0; i < p->count; i++) { // leaves first: a cell's size is whole when it is added
-        uint32_t stem = p->stem[p->order[i]];
-        if (p->sizes[stem] > 0) {
-            p->sizes[stem] += p->sizes[p->order[i]];
+    for (uint32_t i = s->count; i-- > 0;) {
+        uint32_t parent = s->parent[s->order[i]], last = s->last[b->cells[s->order[i]].tree_first];
+        if (parent != NAV_NONE && s->last[b->cells[parent].tree_first] < last) {
+            s->last[b->cells[parent].tree_first] = last;
         }
     }
-    uint32_t next = 1;
-    uint32_t *cursor = p->open; // of a numbered cell: the number its next child gets
-    for (uint32_t i = p->count; i-- > 0;) { // stems before what hangs on them
-        uint32_t c = p->order[i], stem = p->stem[c], first;
-        if (p->sizes[stem] == 0) {
-            first = next;
-            next += p->sizes[c];
-        } else {
-            first = cursor[stem];
-            cursor[stem] += p->sizes[c];
-        }
-        b->cells[c].tree_first = first;
-        b->cells[c].tree_last = first + p->sizes[c] - 1;
-        cursor[c] = first + 1;
+    for (uint32_t i = 0; i < s->count; i++) {
+        b->cells[s->order[i]].tree_last = s->last[b->cells[s->order[i]].tree_first];
     }
+}
+
+static void find_blocks(nav__build *b, block_search *s)
+{
+    memset(s->found, 0, b->cell_count * sizeof *s->found);
+    for (int links = 1; links >= 0; links--) {
+        for (uint32_t c = 0; c < b->cell_count; c++) {
+            if (b->cells[c].half != NAV_NONE && s->found[c] == 0 && (!links || b->cells[c].link_end)) {
+                search_blocks(b, s, c);
+            }
+        }
+    }
+    number_blocks(b, s);
 }
 
 /// Place on the Hilbert curve of order 16 (the classic table-free form of Lam and Shapiro, "A Class of
@@ -213,17 +227,13 @@ static bool order_cells(nav__build *b)
 
 nav_status nav__build_graph(nav__build *b)
 {
-    peeler p;
+    block_search s;
     uint32_t *stack = nav__build_take(b, b->cell_count, sizeof *stack);
-    if (!stack || !number_islands(b, stack) || !take_peeler(b, &p) || !order_cells(b)) {
+    if (!stack || !number_islands(b, stack) || !take_block_search(b, &s) || !order_cells(b)) {
         return nav__build_no_memory(b);
     }
-    peel(b, &p);
-    number_trees(b, &p);
+    find_blocks(b, &s);
     nav__build_give(b, stack);
-    nav__build_give(b, p.open);
-    nav__build_give(b, p.order);
-    nav__build_give(b, p.stem);
-    nav__build_give(b, p.sizes);
+    give_block_search(b, &s);
     return NAV_OK;
 }

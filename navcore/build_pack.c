@@ -238,6 +238,12 @@ static void fill_surface(const nav__build *b, const nav__pack *p, nav_mesh *m)
     fill_face_bounds(m);
 }
 
+static bool leads_to_dead_end(const nav__build *b, uint32_t half)
+{
+    uint32_t twin = b->halves[half].twin;
+    return twin != NAV_NONE && b->cells[b->halves[twin].cell].tree_first > b->cells[b->halves[half].cell].tree_first;
+}
+
 static void fill_cells(const nav__build *b, const nav__pack *p, nav_mesh *m)
 {
     nav__cell *cells = (nav__cell *)m->cells;
@@ -262,7 +268,7 @@ static void fill_cells(const nav__build *b, const nav__pack *p, nav_mesh *m)
             uint32_t h = p->old_half[edge], twin = b->halves[h].twin, spot = b->halves[h].spot;
             edges[edge] = (nav__edge){.x = b->spots[2 * (size_t)spot],
                                       .z = b->spots[2 * (size_t)spot + 1],
-                                      .vertex = p->half_vertex[h],
+                                      .vertex = p->half_vertex[h] | (leads_to_dead_end(b, h) ? NAV__DEAD_END : 0),
                                       .twin = twin == NAV_NONE ? NAV_NONE : p->new_edge[twin]};
             if (edge % NAV__EDGE_BLOCK == 0) {
                 block[edge / NAV__EDGE_BLOCK] = c;

@@ -17,23 +17,14 @@ static bool grow(nav__intervals *st, nav__buffer *buffer, void *array, uint32_t 
     return true;
 }
 
-uint32_t nav__add_record(nav__intervals *st, double g, uint32_t vertex, uint32_t key, uint32_t parent)
+bool nav__grow_records(nav__intervals *st)
 {
-    if (st->record_count == st->record_cap &&
-        !grow(st, &st->query->records, &st->records, &st->record_cap, sizeof *st->records)) {
-        return NAV_NONE;
-    }
-    st->records[st->record_count] = (nav__record){g, vertex, parent, key};
-    return st->record_count++;
+    return grow(st, &st->query->records, &st->records, &st->record_cap, sizeof *st->records);
 }
 
-void nav__add_fresh(nav__intervals *st, nav__node n, nav__p2 root, nav__p2 left, nav__p2 right)
+bool nav__grow_fresh(nav__intervals *st)
 {
-    if (n.record == NAV_NONE || (st->fresh_count == st->fresh_cap &&
-                                 !grow(st, &st->query->fresh, &st->fresh, &st->fresh_cap, sizeof *st->fresh))) {
-        return;
-    }
-    st->fresh[st->fresh_count++] = (nav__fresh){n, root, left, right};
+    return grow(st, &st->query->fresh, &st->fresh, &st->fresh_cap, sizeof *st->fresh);
 }
 
 // ---- the open list, a heap of four children --------------------------------------------------------
@@ -119,7 +110,6 @@ bool nav__intervals_init(nav__intervals *st, nav_query *query, nav__search *sear
         .heap = query->heap.data,
         .heap_cap = (uint32_t)(query->heap.bytes / sizeof *st->heap),
         .best_final = INFINITY,
-        .ride_floor = INFINITY,
     };
     return prepare_known(st);
 }

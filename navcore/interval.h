@@ -3,6 +3,7 @@
 #define NAV_INTERVAL_H
 
 #include "polyanya.h"
+#include "ride_ways.h"
 
 enum {
     NAV__LEFT_IS_VERTEX = 1,  ///< the interval's left end is the edge's own vertex
@@ -16,22 +17,30 @@ enum {
 /// One bend: every node whose root is this corner, reached this way, names it.
 typedef struct nav__record {
     double g;
+    nav__p2 at;
     uint32_t vertex;  ///< NAV_NONE: the start; vertex_count + k: the end of ride k
     uint32_t parent;
     uint32_t key;     ///< of what is known of the place, see nav__sector; NAV_NONE: the start
 } nav__record;
 
+/// A vertex, as it lies in the mesh.
+typedef struct nav__spot {
+    float x, z;
+} nav__spot;
+
 typedef struct nav__node {
     uint32_t record;
-    uint32_t edge;         ///< the half-edge, in the cell entered, that the interval lies on
-    uint32_t left, right;  ///< vertices the rays run through (unless FROM_PREVIOUS)
+    uint32_t edge;          ///< the half-edge, in the cell entered, that the interval lies on
+    nav__spot left, right;  ///< vertices the rays run through (unless FROM_PREVIOUS)
     uint32_t flags;
 } nav__node;
 
-/// A successor as it is made: the node, and for its bound where root and interval lie.
+/// A successor as it is made: the node, and what its bound needs, so that the cell entered need not be looked at.
 typedef struct nav__fresh {
     nav__node node;
+    uint32_t left_edge, right_edge;  ///< half-edges, in the cell left, that begin where the interval's edge ends
     nav__p2 root, left, right;
+    double to_left, to_right;  ///< from the root; only the search to a goal sets them
 } nav__fresh;
 
 /// An open node. Of equal f the younger goes first: it is deeper.
@@ -54,6 +63,7 @@ typedef struct nav__intervals {
     nav__p2 start, goal;
     bool all_pass;
     bool out_of_memory;
+    bool confined;  ///< the goal is in a dead end that hangs on the cell being expanded: no other way is worth going
 
     nav__node *nodes;
     uint32_t node_count, node_cap;
@@ -67,8 +77,7 @@ typedef struct nav__intervals {
     uint32_t stamp;
 
     double best_final;  ///< length of the shortest way to the goal met so far: nothing longer is opened
-    bool cheap_rides;   ///< some ride costs less than its straight line
-    double ride_floor;  ///< no way by a cheap ride costs less than this from its beginning on
+    nav__ride_ways ways;  ///< set by the search to a goal
 } nav__intervals;
 
 // ---- storage (interval.c) --------------------------------------------------------------------------
@@ -76,13 +85,23 @@ typedef struct nav__intervals {
 /// Takes the query's buffers. @return false when out of memory
 bool nav__intervals_init(nav__intervals *st, nav_query *query, nav__search *search);
 
-/// @return its number, NAV_NONE when out of memory
-uint32_t nav__add_record(nav__intervals *st, double g, uint32_t vertex, uint32_t key, uint32_t parent);
+/// Room for one more. @return false when out of memory
+bool nav__grow_records(nav__intervals *st);
+bool nav__grow_fresh(nav__intervals *st);
 void nav__open_node(nav__intervals *st, nav__node n, double f);
 /// The open node with the least f. There must be one.
 nav__open nav__pop_open(nav__intervals *st);
-/// Notes a successor; one without a record is none.
-void nav__add_fresh(nav__intervals *st, nav__node n, nav__p2 root, nav__p2 left, nav__p2 right);
+
+/// @return its number, NAV_NONE when out of memory
+static inline uint32_t nav__add_record(nav__intervals *st, double g, nav__p2 at, uint32_t vertex, uint32_t key,
+                                       uint32_t parent)
+{
+    if (st->record_count == st->record_cap && !nav__grow_records(st)) {
+        return NAV_NONE;
+    }
+    st->records[st->record_count] = (nav__record){g, at, vertex, parent, key};
+    return st->record_count++;
+}
 
 /// Is a by more than rounding longer than b?
 static inline bool nav__is_longer(double a, double b) { return a > b * (1 + 1e-12) + 1e-12; }
@@ -135,18 +154,7 @@ static inline bool nav__is_outdone(const nav__intervals *st, const nav__record *
 
 static inline bool nav__same(nav__p2 a, nav__p2 b) { return a.x == b.x && a.z == b.z; }
 
-static inline nav__p2 nav__record_ground(const nav__intervals *st, uint32_t r)
-{
-    uint32_t v = st->records[r].vertex;
-    if (v < st->m->vertex_count) {
-        return nav__vertex_ground(st->m, v);
-    }
-    if (v == NAV_NONE) {
-        return st->start;
-    }
-    const nav__ride *ride = &st->m->rides[v - st->m->vertex_count];
-    return (nav__p2){(double)ride->to[0], (double)ride->to[2]};
-}
+static inline nav__p2 nav__spot_ground(nav__spot s) { return (nav__p2){(double)s.x, (double)s.z}; }
 
 /// Where a line meets the edge a - b, given on which sides of it a and b lie.
 static inline nav__p2 nav__cut_point(nav__p2 a, nav__p2 b, double side_a, double side_b)
@@ -160,7 +168,20 @@ typedef struct nav__rays {
     nav__p2 left_p, left_q, right_p, right_q;
 } nav__rays;
 
-nav__rays nav__node_rays(const nav__intervals *st, const nav__node *n, nav__p2 root);
+static inline nav__rays nav__node_rays(const nav__intervals *st, const nav__node *n)
+{
+    const nav__record *record = &st->records[n->record];
+    nav__rays r = {record->at, nav__spot_ground(n->left), record->at, nav__spot_ground(n->right)};
+    if (n->flags & NAV__LEFT_FROM_PREVIOUS) {
+        r.left_p = st->records[record->parent].at;
+        r.left_q = record->at;
+    }
+    if (n->flags & NAV__RIGHT_FROM_PREVIOUS) {
+        r.right_p = st->records[record->parent].at;
+        r.right_q = record->at;
+    }
+    return r;
+}
 
 // ---- what the mesh and the filter allow ------------------------------------------------------------
 
@@ -174,39 +195,61 @@ static inline bool nav__is_among(const nav__anchor *anchor, uint32_t cell)
     return false;
 }
 
-/// A dead end without the goal behind it need not be entered from its stem.
-static inline bool nav__is_blind_alley(const nav__intervals *st, uint32_t from, uint32_t into)
+/// May a ride begin behind this cell? Only links that edits added may.
+static inline bool nav__has_ride_behind(const nav_mesh *m, uint32_t cell)
 {
-    const nav__cell *c = &st->m->cells[into];
-    if (!c->tree_last) {
+    for (uint32_t i = 0; m->revision && i < m->ride_count; i++) {
+        if (nav__is_behind(m, cell, m->rides[i].from_cell)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// A shortest way enters no cell twice, so a dead end without the goal behind it need not be entered.
+static inline bool nav__is_blind_alley(const nav__intervals *st, uint32_t into)
+{
+    const nav__anchor *goal = st->s->goal;
+    if (st->m->cells[into].tree_last == 0 || nav__has_ride_behind(st->m, into)) {
         return false;
     }
-    uint32_t here = st->m->cells[from].tree_first;
-    if (here >= c->tree_first && here <= c->tree_last) {
-        return false;  // on the way out
-    }
-    const nav__anchor *goal = st->s->goal;
-    if (!goal) {
-        return false;  // whoever spreads everywhere goes there too
-    }
-    for (uint32_t i = 0; i < goal->count; i++) {
-        uint32_t there = st->m->cells[goal->cells[i]].tree_first;
-        if (there >= c->tree_first && there <= c->tree_last) {
+    for (uint32_t i = 0; goal && i < goal->count; i++) {
+        if (nav__is_behind(st->m, into, goal->cells[i])) {
             return false;
         }
     }
-    return true;
+    return goal; // whoever spreads everywhere goes there too
 }
 
-/// May one go from `cell` through its half-edge `edge`?
-static inline bool nav__is_passable(const nav__intervals *st, uint32_t cell, uint32_t edge)
+/// Is the goal in a dead end that hangs on the cell? Where a ride may be quicker than a straight line, a way may
+/// lead into a cell again, and where edits touched a cell not all of its neighbours' edges tell of a dead end.
+static inline bool nav__holds_goal_behind(const nav__intervals *st, uint32_t cell)
 {
-    uint32_t twin = st->m->edges[edge].twin;
-    if (twin == NAV_NONE) {
+    const nav_mesh *m = st->m;
+    const nav__anchor *goal = st->s->goal;
+    if (!goal || goal->count != 1 || st->ways.cheap || m->revision ||
+        m->cells[goal->cells[0]].tree_first <= m->cells[cell].tree_first || !nav__is_behind(m, cell, goal->cells[0])) {
         return false;
     }
-    uint32_t into = nav__edge_cell(st->m, twin);
-    return (st->all_pass || nav__passes(st->m, st->s->filter, into)) && !nav__is_blind_alley(st, cell, into);
+    for (uint32_t e = m->cells[cell].first_edge; e < m->cells[cell + 1].first_edge; e++) {
+        bool dead_end = m->edges[e].vertex & NAV__DEAD_END;
+        if (dead_end && nav__is_behind(m, nav__edge_cell(m, m->edges[e].twin), goal->cells[0])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// May one go from the cell being expanded through its half-edge?
+static inline bool nav__is_passable(const nav__intervals *st, uint32_t edge)
+{
+    const nav__edge *e = &st->m->edges[edge];
+    bool dead_end = e->vertex & NAV__DEAD_END;
+    if (e->twin == NAV_NONE || (!dead_end && (st->confined || st->all_pass))) {
+        return e->twin != NAV_NONE && !st->confined;
+    }
+    uint32_t into = nav__edge_cell(st->m, e->twin);
+    return (st->all_pass || nav__passes(st->m, st->s->filter, into)) && !(dead_end && nav__is_blind_alley(st, into));
 }
 
 /// May a path bend at the vertex that the half-edge starts at?

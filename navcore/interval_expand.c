@@ -12,24 +12,6 @@
 /// bending at R, which pays only where R is the vertex b and b is a corner; the same on the left.
 #include "interval.h"
 
-nav__rays nav__node_rays(const nav__intervals *st, const nav__node *n, nav__p2 root)
-{
-    nav__rays r = {.left_p = root, .right_p = root};
-    if (n->flags & NAV__LEFT_FROM_PREVIOUS) {
-        r.left_p = nav__record_ground(st, st->records[n->record].parent);
-        r.left_q = root;
-    } else {
-        r.left_q = nav__vertex_ground(st->m, n->left);
-    }
-    if (n->flags & NAV__RIGHT_FROM_PREVIOUS) {
-        r.right_p = nav__record_ground(st, st->records[n->record].parent);
-        r.right_q = root;
-    } else {
-        r.right_q = nav__vertex_ground(st->m, n->right);
-    }
-    return r;
-}
-
 /// What the expansion of one node looks at.
 typedef struct view {
     const nav__node *from;
@@ -50,11 +32,24 @@ typedef struct cut {
 static inline uint32_t chain_next(const view *v, uint32_t e) { return e == v->last ? v->first : e + 1; }
 static inline uint32_t chain_prev(const view *v, uint32_t e) { return e == v->first ? v->last : e - 1; }
 
-static inline nav__node whole_edge(const nav__intervals *st, const view *v, uint32_t r, uint32_t e)
+/// A new successor: all of a half-edge, seen from a record's place. The caller corrects what differs.
+/// @return where it is noted; NULL without a record, or when out of memory
+static inline nav__fresh *add_whole(nav__intervals *st, const view *v, uint32_t r, nav__p2 root, uint32_t e)
 {
-    const nav__edge *edges = st->m->edges;
-    return (nav__node){r, edges[e].twin, edges[chain_next(v, e)].vertex & NAV__VERTEX, edges[e].vertex & NAV__VERTEX,
-                       NAV__LEFT_IS_VERTEX | NAV__RIGHT_IS_VERTEX};
+    if (r == NAV_NONE || (st->fresh_count == st->fresh_cap && !nav__grow_fresh(st))) {
+        return NULL;
+    }
+    uint32_t next = chain_next(v, e);
+    const nav__edge *right = &st->m->edges[e], *left = &st->m->edges[next];
+    nav__fresh *f = &st->fresh[st->fresh_count++];
+    f->node = (nav__node){r, right->twin, {left->x, left->z}, {right->x, right->z},
+                          NAV__LEFT_IS_VERTEX | NAV__RIGHT_IS_VERTEX};
+    f->left_edge = next;
+    f->right_edge = e;
+    f->root = root;
+    f->left = nav__edge_from(st->m, next);
+    f->right = nav__edge_from(st->m, e);
+    return f;
 }
 
 // ---- where the rays leave --------------------------------------------------------------------------
@@ -111,7 +106,8 @@ static uint32_t bend(nav__intervals *st, uint32_t r, nav__p2 root, uint32_t corn
 {
     uint32_t key = nav__sector(st, corner);
     double g = st->records[r].g + nav__dist(root, nav__edge_from(st->m, corner));
-    return nav__reach(st, key, g) ? nav__add_record(st, g, st->m->edges[corner].vertex & NAV__VERTEX, key, r)
+    return nav__reach(st, key, g) ? nav__add_record(st, g, nav__edge_from(st->m, corner),
+                                                    st->m->edges[corner].vertex & NAV__VERTEX, key, r)
                                   : NAV_NONE;
 }
 
@@ -120,8 +116,7 @@ static uint32_t bend(nav__intervals *st, uint32_t r, nav__p2 root, uint32_t corn
 static void add_end_on(nav__intervals *st, const view *v, uint32_t r, nav__p2 root, uint32_t e, uint32_t near_end)
 {
     if (nav__is_corner(st, near_end)) {
-        nav__add_fresh(st, whole_edge(st, v, bend(st, r, root, near_end), e), nav__edge_from(st->m, near_end),
-                       nav__edge_from(st->m, chain_next(v, e)), nav__edge_from(st->m, e));
+        add_whole(st, v, bend(st, r, root, near_end), nav__edge_from(st->m, near_end), e);
     }
 }
 
@@ -135,7 +130,7 @@ static void expand_along_right(nav__intervals *st, const view *v, const cut *c)
 {
     uint32_t e = chain_next(v, v->from->edge);
     for (; e != c->edge && is_end_on(st, v, v->root, e); e = chain_next(v, e)) {
-        if (nav__is_passable(st, v->cell, e)) {
+        if (nav__is_passable(st, e)) {
             add_end_on(st, v, v->from->record, v->root, e, e);
         }
     }
@@ -145,7 +140,7 @@ static void expand_along_left(nav__intervals *st, const view *v, const cut *c)
 {
     uint32_t e = chain_prev(v, v->from->edge);
     for (; e != c->edge && is_end_on(st, v, v->root, e); e = chain_prev(v, e)) {
-        if (nav__is_passable(st, v->cell, e)) {
+        if (nav__is_passable(st, e)) {
             add_end_on(st, v, v->from->record, v->root, e, chain_next(v, e));
         }
     }
@@ -170,20 +165,18 @@ static void expand_right_of(nav__intervals *st, const view *v, const cut *c)
             return;
         }
         end_on = end_on && (e == b || is_end_on(st, v, root, e));
-        if (nav__is_passable(st, v->cell, e)) {
+        if (nav__is_passable(st, e)) {
             if (r == NAV_NONE && (r = bend(st, v->from->record, v->root, b)) == NAV_NONE) {
                 return;
             }
             if (end_on && e != b) {
                 add_end_on(st, v, r, root, e, e);
             } else {
-                nav__node n = whole_edge(st, v, r, e);
-                nav__p2 left = nav__edge_from(st->m, chain_next(v, e));
-                if (e == c->edge) {
-                    n.flags = NAV__RIGHT_IS_VERTEX | NAV__LEFT_FROM_PREVIOUS;
-                    left = c->at;
+                nav__fresh *n = add_whole(st, v, r, root, e);
+                if (n && e == c->edge) {
+                    n->node.flags = NAV__RIGHT_IS_VERTEX | NAV__LEFT_FROM_PREVIOUS;
+                    n->left = c->at;
                 }
-                nav__add_fresh(st, n, root, left, nav__edge_from(st->m, e));
             }
         }
         if (e == c->edge) {
@@ -210,20 +203,18 @@ static void expand_left_of(nav__intervals *st, const view *v, const cut *c)
             return;
         }
         end_on = end_on && (e == last || is_end_on(st, v, root, e));
-        if (nav__is_passable(st, v->cell, e)) {
+        if (nav__is_passable(st, e)) {
             if (r == NAV_NONE && (r = bend(st, v->from->record, v->root, a)) == NAV_NONE) {
                 return;
             }
             if (end_on && e != last) {
                 add_end_on(st, v, r, root, e, chain_next(v, e));
             } else {
-                nav__node n = whole_edge(st, v, r, e);
-                nav__p2 right = nav__edge_from(st->m, e);
-                if (e == c->edge) {
-                    n.flags = NAV__LEFT_IS_VERTEX | NAV__RIGHT_FROM_PREVIOUS;
-                    right = c->at;
+                nav__fresh *n = add_whole(st, v, r, root, e);
+                if (n && e == c->edge) {
+                    n->node.flags = NAV__LEFT_IS_VERTEX | NAV__RIGHT_FROM_PREVIOUS;
+                    n->right = c->at;
                 }
-                nav__add_fresh(st, n, root, nav__edge_from(st->m, chain_next(v, e)), right);
             }
         }
         if (e == c->edge) {
@@ -241,23 +232,24 @@ static void expand_seen(nav__intervals *st, const view *v, const cut *right, con
     // Where the root is an end of the entry edge, edges next to it may lie on one line with the root.
     bool open = v->right_open || v->left_open;
     for (uint32_t e = right->edge;; e = chain_next(v, e)) {
-        if (nav__is_passable(st, v->cell, e)) {
+        if (nav__is_passable(st, e)) {
             nav__p2 l = nav__edge_from(st->m, chain_next(v, e)), r = nav__edge_from(st->m, e);
             if (open && !nav__same(v->root, l) && !nav__same(v->root, r) && nav__orient(v->root, r, l) == 0) {
                 add_end_on(st, v, from->record, v->root, e, v->right_open ? e : chain_next(v, e));
             } else {
-                nav__node n = whole_edge(st, v, from->record, e);
-                if (e == right->edge && right->inside) {
-                    n.right = from->right;
-                    n.flags = (n.flags & ~(uint32_t)NAV__RIGHT_IS_VERTEX) | (from->flags & NAV__RIGHT_FROM_PREVIOUS);
-                    r = right->at;
+                nav__fresh *n = add_whole(st, v, from->record, v->root, e);
+                if (n && e == right->edge && right->inside) {
+                    n->node.right = from->right;
+                    n->node.flags &= ~(uint32_t)NAV__RIGHT_IS_VERTEX;
+                    n->node.flags |= from->flags & NAV__RIGHT_FROM_PREVIOUS;
+                    n->right = right->at;
                 }
-                if (e == left->edge && left->inside) {
-                    n.left = from->left;
-                    n.flags = (n.flags & ~(uint32_t)NAV__LEFT_IS_VERTEX) | (from->flags & NAV__LEFT_FROM_PREVIOUS);
-                    l = left->at;
+                if (n && e == left->edge && left->inside) {
+                    n->node.left = from->left;
+                    n->node.flags &= ~(uint32_t)NAV__LEFT_IS_VERTEX;
+                    n->node.flags |= from->flags & NAV__LEFT_FROM_PREVIOUS;
+                    n->left = left->at;
                 }
-                nav__add_fresh(st, n, v->root, l, r);
             }
         }
         if (e == left->edge) {
@@ -274,8 +266,9 @@ void nav__expand_node(nav__intervals *st, const nav__node *from)
     v.cell = nav__edge_cell(m, from->edge);
     v.first = m->cells[v.cell].first_edge;
     v.last = m->cells[v.cell + 1].first_edge - 1;
-    v.root = nav__record_ground(st, from->record);
-    v.rays = nav__node_rays(st, from, v.root);
+    st->confined = nav__holds_goal_behind(st, v.cell);
+    v.root = st->records[from->record].at;
+    v.rays = nav__node_rays(st, from);
     v.left_open = nav__same(v.root, nav__edge_from(m, from->edge));
     v.right_open = nav__same(v.root, nav__edge_from(m, chain_next(&v, from->edge)));
     cut right = cut_right(st, &v), left = cut_left(st, &v, right.edge);
@@ -303,8 +296,9 @@ void nav__expand_place(nav__intervals *st, uint32_t origin, const nav__anchor *a
     for (uint32_t i = 0; i < at->count; i++) {
         uint32_t cell = at->cells[i];
         view v = {.cell = cell, .first = m->cells[cell].first_edge, .last = m->cells[cell + 1].first_edge - 1};
+        st->confined = nav__holds_goal_behind(st, cell);
         for (uint32_t e = v.first; e <= v.last; e++) {
-            if (!nav__is_passable(st, cell, e) || nav__is_among(at, nav__edge_cell(m, m->edges[e].twin))) {
+            if (!nav__is_passable(st, e) || nav__is_among(at, nav__edge_cell(m, m->edges[e].twin))) {
                 continue;
             }
             nav__p2 right = nav__edge_from(m, e), left = nav__edge_from(m, chain_next(&v, e)), root = at->p;
@@ -312,7 +306,7 @@ void nav__expand_place(nav__intervals *st, uint32_t origin, const nav__anchor *a
             if (nav__orient(right, left, at->p) <= 0 && !nav__same(at->p, right) && !nav__same(at->p, left)) {
                 r = bend_along(st, origin, at->p, e, &root);
             }
-            nav__add_fresh(st, whole_edge(st, &v, r, e), root, left, right);
+            add_whole(st, &v, r, root, e);
         }
     }
 }

@@ -25,14 +25,15 @@
 
 #include "nav_mesh.h"
 
-#define NAV__CORNER 0x80000000u ///< in nav__edge.vertex: the free angle exceeds 180 degrees, so paths may bend here
-#define NAV__VERTEX 0x7FFFFFFFu
+#define NAV__CORNER 0x80000000u   ///< in nav__edge.vertex: the free angle exceeds 180 degrees, so paths may bend here
+#define NAV__DEAD_END 0x40000000u ///< likewise: nav__hangs_on(the edge's cell, the cell behind the edge)
+#define NAV__VERTEX 0x3FFFFFFFu
 
 /// A half-edge: from its vertex to the vertex of the next half-edge of its cell (the last one's next
 /// is the cell's first).
 typedef struct nav__edge {
     float x, z;      ///< of its vertex
-    uint32_t vertex; ///< number | NAV__CORNER
+    uint32_t vertex; ///< number | NAV__CORNER | NAV__DEAD_END
     uint32_t twin;   ///< the half-edge on the other side, NAV_NONE at a wall
 } nav__edge;
 
@@ -40,15 +41,15 @@ typedef struct nav__edge {
 typedef struct nav__cell {
     uint32_t first_edge; ///< cell c has edges first_edge .. cells[c + 1].first_edge - 1, anticlockwise
     uint32_t first_face; ///< likewise in cell_faces
-    uint32_t island; ///< NAV_NONE: the cell is gone, nothing leads to it and its faces are gone too
-    /// Dead-end trees: leaves of the cell graph peeled off again and again, numbered so that the cells
-    /// behind c are those with tree_first in [c.tree_first, c.tree_last]. Not part of a tree (there are
-    /// two ways out): both are 0. Who enters c from its tree's stem need not, unless the goal is behind. A cell
-    /// that edits touched keeps its tree_first, but its tree_last is 0: one can get out of it another way.
+    uint32_t island;     ///< NAV_NONE: the cell is gone, nothing leads to it and its faces are gone too
+    /// Blocks are parts of the cell graph that hold together whichever one cell is closed; they hang on each
+    /// other by single cells, as a tree. tree_first is the number of the block by which the cell hangs on the
+    /// rest; those that hang on that block follow up to tree_last. A cell that edits touched keeps its
+    /// tree_first, but its tree_last is 0, and its edges lead to no dead end: there may be another way round.
     uint32_t tree_first, tree_last;
     uint32_t flags;
     uint8_t area;
-    uint8_t link_end;       ///< a link begins or ends here: never counted as a dead end
+    uint8_t link_end;       ///< a link begins or ends here: in no dead end
     uint8_t shares_face;    ///< some face of its is listed by another cell too
     uint8_t level;          ///< all points of its faces, detail included, have one height
     uint16_t low_y, high_y; ///< of its faces' heights, detail included, by nav__height_index
@@ -166,6 +167,20 @@ static inline float nav__cell_level(const nav_mesh *m, uint32_t cell)
 static inline uint32_t nav__edge_cell(const nav_mesh *m, uint32_t e)
 {
     return m->edge_block[e / NAV__EDGE_BLOCK] + m->edge_offset[e];
+}
+
+/// Of two neighbours: is `to` in a block that hangs on `from`? Whoever goes there leaves again by `from` alone.
+static inline bool nav__hangs_on(const nav_mesh *m, uint32_t from, uint32_t to)
+{
+    const nav__cell *stem = &m->cells[from], *cell = &m->cells[to];
+    return cell->tree_first > stem->tree_first && cell->tree_last > 0 && stem->tree_last > 0;
+}
+
+/// Does a cell lie in the block by which another hangs on the rest, or in one that hangs on that block?
+static inline bool nav__is_behind(const nav_mesh *m, uint32_t cell, uint32_t other)
+{
+    const nav__cell *c = &m->cells[cell];
+    return m->cells[other].tree_first >= c->tree_first && m->cells[other].tree_first <= c->tree_last;
 }
 
 /// The detail triangles of a face, by number. @return where they end; none: the face is the fan round its corner 0

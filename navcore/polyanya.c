@@ -11,66 +11,49 @@
 
 static inline double least(double a, double b) { return a < b ? a : b; }
 
-static inline nav__p2 ride_from(const nav__ride *r) { return (nav__p2){(double)r->from[0], (double)r->from[2]}; }
-static inline nav__p2 ride_to(const nav__ride *r) { return (nav__p2){(double)r->to[0], (double)r->to[2]}; }
-
 // ---- bounds ----------------------------------------------------------------------------------------
 
-/// Length of the shortest way root -> interval -> goal with nothing else in the way (section 4.2 of the
-/// paper): the goal is mirrored to the far side of the edge, then bends at an end where it must.
-static double interval_bound(const nav__intervals *st, const nav__fresh *n)
+/// Length of the shortest way root -> interval -> place behind it with nothing else in the way (section 4.2 of
+/// the paper): the place is mirrored to the far side of the edge, then bends at an end where it must.
+static double interval_bound(const nav__intervals *st, const nav__fresh *n, nav__p2 place)
 {
-    const nav_mesh *m = st->m;
-    nav__p2 goal = st->goal, a = nav__edge_from(m, n->node.edge);
-    nav__p2 along = nav__sub(nav__edge_from(m, nav__edge_next(m, n->node.edge)), a);
-    double side = nav__cross(along, nav__sub(goal, a));
+    nav__p2 a = nav__edge_from(st->m, n->left_edge);
+    nav__p2 along = nav__sub(nav__edge_from(st->m, n->right_edge), a);
+    double side = nav__cross(along, nav__sub(place, a));
     if (side < 0) {
         // On the root's side: the cell entered is on the left of the edge.
         double k = 2 * side / nav__dot(along, along);
-        goal.x += along.z * k;
-        goal.z -= along.x * k;
+        place.x += along.z * k;
+        place.z -= along.x * k;
     }
-    nav__p2 to_goal = nav__sub(goal, n->root);
-    if (nav__cross(nav__sub(n->right, n->root), to_goal) < 0) {
-        return nav__dist(n->root, n->right) + nav__dist(n->right, goal);
+    nav__p2 to_place = nav__sub(place, n->root);
+    if (nav__cross(nav__sub(n->right, n->root), to_place) < 0) {
+        return n->to_right + nav__dist(n->right, place);
     }
-    if (nav__cross(nav__sub(n->left, n->root), to_goal) > 0) {
-        return nav__dist(n->root, n->left) + nav__dist(n->left, goal);
+    if (nav__cross(nav__sub(n->left, n->root), to_place) > 0) {
+        return n->to_left + nav__dist(n->left, place);
     }
-    return nav__dist(n->root, goal);
+    return nav__dist(n->root, place);
 }
 
-enum { RIDES_LOOKED_AT = 8 };  ///< up to so many rides the bound looks at each
-
-/// Least cost of a way to the goal from `from` by at least one ride that is cheaper than walking its
-/// straight line. Only such rides could undercut the straight distance.
-static double ride_bound(const nav__intervals *st, nav__p2 from)
+/// The same to the goal where links may lead there.
+static double ride_bound(const nav__intervals *st, const nav__fresh *n)
 {
-    if (!st->cheap_rides) {
-        return INFINITY;
+    const nav__ride_ways *w = &st->ways;
+    if (w->crowded) {
+        double straight = interval_bound(st, n, st->goal);
+        return w->cheap ? least(straight, w->least) : straight;
     }
-    if (st->m->ride_count > RIDES_LOOKED_AT) {
-        return st->ride_floor;
-    }
-    double bound = INFINITY;
-    for (uint32_t i = 0; i < st->m->ride_count; i++) {
-        const nav__ride *r = &st->m->rides[i];
-        bound = least(bound, nav__dist(from, ride_from(r)) + nav__ride_cost(st->m, r, st->s->filter));
-    }
-    return bound;
-}
-
-/// Is any open ride cheaper than its straight line, and what does such a way cost at least?
-static void measure_rides(nav__intervals *st)
-{
-    for (uint32_t i = 0; i < st->m->ride_count; i++) {
-        const nav__ride *r = &st->m->rides[i];
-        double cost = nav__ride_cost(st->m, r, st->s->filter);
-        st->ride_floor = least(st->ride_floor, cost);
-        if (nav__ride_open(st->m, r, st->s->filter) && cost < nav__dist(ride_from(r), ride_to(r))) {
-            st->cheap_rides = true;
+    uint32_t island = st->m->cells[nav__edge_cell(st->m, n->node.edge)].island;
+    bool there = nav__has_goal(w, island);
+    double bound = there ? interval_bound(st, n, st->goal) : INFINITY;
+    for (uint32_t i = 0; i < w->count && (!there || w->cheap); i++) {
+        const nav__ride *ride = &st->m->rides[i];
+        if (w->rest[i] < bound && st->m->cells[ride->from_cell].island == island) {
+            bound = least(bound, interval_bound(st, n, nav__ride_from(ride)) + w->rest[i]);
         }
     }
+    return bound;
 }
 
 // ---- into a cell -----------------------------------------------------------------------------------
@@ -81,8 +64,8 @@ static void measure_rides(nav__intervals *st)
 /// @return false: a sibling that bends earlier, or a shorter way, gets there
 static bool reach_place(nav__intervals *st, const nav__node *n, nav__p2 place, uint32_t *r)
 {
-    nav__p2 root = nav__record_ground(st, n->record);
-    nav__rays rays = nav__node_rays(st, n, root);
+    nav__p2 root = st->records[n->record].at;
+    nav__rays rays = nav__node_rays(st, n);
     uint32_t left = n->edge, right = nav__edge_next(st->m, n->edge), bend = NAV_NONE;
     *r = n->record;
     if (!nav__same(root, nav__edge_from(st->m, right)) && nav__orient(rays.right_p, rays.right_q, place) < 0) {
@@ -96,15 +79,16 @@ static bool reach_place(nav__intervals *st, const nav__node *n, nav__p2 place, u
         return false;
     }
     uint32_t v = st->m->edges[bend].vertex & NAV__VERTEX, key = nav__sector(st, bend);
-    double g = st->records[n->record].g + nav__dist(root, nav__edge_from(st->m, bend));
-    *r = nav__reach(st, key, g) ? nav__add_record(st, g, v, key, n->record) : NAV_NONE;
+    nav__p2 at = nav__edge_from(st->m, bend);
+    double g = st->records[n->record].g + nav__dist(root, at);
+    *r = nav__reach(st, key, g) ? nav__add_record(st, g, at, v, key, n->record) : NAV_NONE;
     return *r != NAV_NONE;
 }
 
 /// The goal, straight from a record's place.
 static void add_final(nav__intervals *st, uint32_t r)
 {
-    double f = st->records[r].g + nav__dist(nav__record_ground(st, r), st->goal);
+    double f = st->records[r].g + nav__dist(st->records[r].at, st->goal);
     if (f < st->best_final) {
         st->best_final = f;
         nav__open_node(st, (nav__node){.record = r, .flags = NAV__FINAL}, f);
@@ -115,11 +99,15 @@ static void add_final(nav__intervals *st, uint32_t r)
 static void add_ride(nav__intervals *st, uint32_t r, uint32_t ride)
 {
     const nav__ride *k = &st->m->rides[ride];
-    double g = st->records[r].g + nav__dist(nav__record_ground(st, r), ride_from(k)) +
-               nav__ride_cost(st->m, k, st->s->filter);
-    double h = least(nav__dist(ride_to(k), st->goal), ride_bound(st, ride_to(k)));
-    if (g + h < st->best_final) {
-        nav__open_node(st, (nav__node){.record = r, .edge = ride, .flags = NAV__RIDE}, g + h);
+    double f = st->records[r].g + nav__dist(st->records[r].at, nav__ride_from(k));
+    if (st->ways.crowded) {
+        f += nav__ride_cost(st->m, k, st->s->filter) +
+             nav__ride_ways_at(&st->ways, nav__ride_to(k), st->m->cells[k->to_cell].island);
+    } else {
+        f += st->ways.rest[ride];
+    }
+    if (f < st->best_final) {
+        nav__open_node(st, (nav__node){.record = r, .edge = ride, .flags = NAV__RIDE}, f);
     }
 }
 
@@ -142,7 +130,7 @@ static void add_rides(nav__intervals *st, const nav__node *n, uint32_t cell)
     uint32_t count = nav__rides_from(st->m, cell, &rides);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t r;
-        if (nav__ride_open(st->m, &rides[i], st->s->filter) && reach_place(st, n, ride_from(&rides[i]), &r)) {
+        if (nav__ride_open(st->m, &rides[i], st->s->filter) && reach_place(st, n, nav__ride_from(&rides[i]), &r)) {
             add_ride(st, r, (uint32_t)(&rides[i] - st->m->rides));
         }
     }
@@ -154,15 +142,16 @@ static void add_rides(nav__intervals *st, const nav__node *n, uint32_t cell)
 /// Seen from an end u of the edge, |ux| grows at least as fast as |rx| does for any root r while x moves
 /// along the edge away from u. So where the way over u is shorter at the interval's far end it is shorter
 /// all along. (Ours; the paper compares roots only.)
-static bool is_interval_outdone(nav__intervals *st, const nav__fresh *n)
+static bool is_interval_outdone(nav__intervals *st, nav__fresh *n)
 {
     const nav_mesh *m = st->m;
-    uint32_t a = n->node.edge, b = nav__edge_next(m, a);
-    uint32_t left = nav__sector(st, a), right = nav__sector(st, b);
+    uint32_t left = nav__sector(st, n->left_edge), right = nav__sector(st, n->right_edge);
     double g = st->records[n->node.record].g;
-    double to_left = g + nav__dist(n->root, n->left), to_right = g + nav__dist(n->root, n->right);
-    double over_left = nav__known_length(st, left) + nav__dist(nav__edge_from(m, a), n->right);
-    double over_right = nav__known_length(st, right) + nav__dist(nav__edge_from(m, b), n->left);
+    n->to_left = nav__dist(n->root, n->left);
+    n->to_right = nav__dist(n->root, n->right);
+    double to_left = g + n->to_left, to_right = g + n->to_right;
+    double over_left = nav__known_length(st, left) + nav__dist(nav__edge_from(m, n->left_edge), n->right);
+    double over_right = nav__known_length(st, right) + nav__dist(nav__edge_from(m, n->right_edge), n->left);
     if (n->node.flags & NAV__LEFT_IS_VERTEX) {
         nav__reach(st, left, to_left);
     }
@@ -172,44 +161,51 @@ static bool is_interval_outdone(nav__intervals *st, const nav__fresh *n)
     return to_right * (1 - 1e-9) > over_left + 1e-9 || to_left * (1 - 1e-9) > over_right + 1e-9;
 }
 
+/// What leads from a successor straight to the goal, or onto a ride.
+/// @return does it enter a cell of the goal?
+static bool try_ends(nav__intervals *st, const nav__node *n)
+{
+    uint32_t cell = nav__edge_cell(st->m, n->edge), r;
+    if (st->m->ride_count > 0 && st->m->cells[cell].link_end) {
+        add_rides(st, n, cell);
+    }
+    if (!nav__is_among(st->s->goal, cell)) {
+        return false;
+    }
+    if (reach_place(st, n, st->goal, &r)) {
+        add_final(st, r);
+    }
+    return true;
+}
+
 /// Moves the successors on: ways into the goal's cell and what has rivals are opened. One that is alone is
 /// told in `next` and expanded at once, with no bound computed (section 4.3, intermediate pruning).
 /// @return true when `next` is set
 static bool take_fresh(nav__intervals *st, nav__node *next)
 {
-    const nav_mesh *m = st->m;
-    uint32_t finals = 0, kept = 0;
+    uint32_t kept = 0;
+    bool final = false;
     for (uint32_t i = 0; i < st->fresh_count; i++) {
-        if (!is_interval_outdone(st, &st->fresh[i])) {
-            st->fresh[kept++] = st->fresh[i];
+        if (is_interval_outdone(st, &st->fresh[i])) {
+            continue;
+        }
+        bool at_goal = try_ends(st, &st->fresh[i].node);
+        final = final || at_goal;
+        // Who is in the goal's cell goes straight to it, unless a ride further on is quicker.
+        if (!at_goal || st->ways.cheap) {
+            st->fresh[kept] = st->fresh[i];
+            kept++;
         }
     }
     st->fresh_count = kept;
-    for (uint32_t i = 0; i < st->fresh_count; i++) {
-        const nav__node *n = &st->fresh[i].node;
-        uint32_t cell = nav__edge_cell(m, n->edge);
-        if (m->cells[cell].link_end) {
-            add_rides(st, n, cell);
-        }
-        if (nav__is_among(st->s->goal, cell)) {
-            uint32_t r;
-            finals++;
-            if (reach_place(st, n, st->goal, &r)) {
-                add_final(st, r);
-            }
-        }
-    }
-    if (st->fresh_count == 1 && !finals) {
+    if (kept == 1 && !final) {
         *next = st->fresh[0].node;
         return true;
     }
-    for (uint32_t i = 0; i < st->fresh_count; i++) {
+    for (uint32_t i = 0; i < kept; i++) {
         const nav__fresh *n = &st->fresh[i];
-        // Who is in the goal's cell goes straight to it, unless a ride further on is quicker.
-        if (finals && !st->cheap_rides && nav__is_among(st->s->goal, nav__edge_cell(m, n->node.edge))) {
-            continue;
-        }
-        double f = st->records[n->node.record].g + least(interval_bound(st, n), ride_bound(st, n->root));
+        double g = st->records[n->node.record].g;
+        double f = g + (st->m->ride_count > 0 ? ride_bound(st, n) : interval_bound(st, n, st->goal));
         if (f < st->best_final) {
             nav__open_node(st, n->node, f);
         }
@@ -237,11 +233,11 @@ static void land(nav__intervals *st, const nav__node *n)
     const nav_mesh *m = st->m;
     const nav__ride *ride = &m->rides[n->edge];
     uint32_t v = m->vertex_count + n->edge;
-    double g = st->records[n->record].g + nav__dist(nav__record_ground(st, n->record), ride_from(ride)) +
+    double g = st->records[n->record].g + nav__dist(st->records[n->record].at, nav__ride_from(ride)) +
                nav__ride_cost(m, ride, st->s->filter);
     // Only a shorter way counts: rides that cost nothing could go round for ever.
     bool nearer = nav__known_length(st, v) > g && nav__reach(st, v, g);
-    uint32_t r = nearer ? nav__add_record(st, g, v, v, n->record) : NAV_NONE;
+    uint32_t r = nearer ? nav__add_record(st, g, nav__ride_to(ride), v, v, n->record) : NAV_NONE;
     if (r == NAV_NONE) {
         return;
     }
@@ -282,10 +278,10 @@ static nav__p2 closest_on_segment(nav__p2 a, nav__p2 b, nav__p2 p)
 }
 
 /// The ends of a node's interval.
-static void node_interval(const nav__intervals *st, const nav__node *n, nav__p2 root, nav__p2 *left, nav__p2 *right)
+static void node_interval(const nav__intervals *st, const nav__node *n, nav__p2 *left, nav__p2 *right)
 {
     nav__p2 a = nav__edge_from(st->m, n->edge), b = nav__edge_from(st->m, nav__edge_next(st->m, n->edge));
-    nav__rays r = nav__node_rays(st, n, root);
+    nav__rays r = nav__node_rays(st, n);
     *left = a;
     *right = b;
     if (!(n->flags & NAV__LEFT_IS_VERTEX)) {
@@ -312,8 +308,8 @@ static bool explain(nav__intervals *st, const nav__node *n)
         return false;
     }
     const nav__record *r = &st->records[n->record];
-    nav__p2 root = nav__record_ground(st, n->record), left, right;
-    node_interval(st, n, root, &left, &right);
+    nav__p2 root = r->at, left, right;
+    node_interval(st, n, &left, &right);
     uint32_t cell = nav__edge_cell(m, n->edge), face;
     nav_explained *e = &list[s->explained_count++];
     e->left = on_surface(m, cell, left, NULL);
@@ -347,8 +343,8 @@ static nav__search_result settle_for_nearest(nav__intervals *st)
         if (n->flags & (NAV__FINAL | NAV__RIDE)) {
             continue;
         }
-        nav__p2 root = nav__record_ground(st, n->record), left, right;
-        node_interval(st, n, root, &left, &right);
+        nav__p2 root = st->records[n->record].at, left, right;
+        node_interval(st, n, &left, &right);
         nav__p2 p = closest_on_segment(left, right, st->goal);
         double d = nav__dist(p, st->goal);
         if (d < best) {
@@ -372,7 +368,7 @@ static nav__search_result run(nav__intervals *st)
 {
     nav__search *s = st->s;
     nav__node next;
-    uint32_t origin = nav__add_record(st, 0, NAV_NONE, NAV_NONE, NAV_NONE);
+    uint32_t origin = nav__add_record(st, 0, st->start, NAV_NONE, NAV_NONE, NAV_NONE);
     if (origin == NAV_NONE) {
         return NAV__OUT_OF_MEMORY;
     }
@@ -436,8 +432,8 @@ nav__search_result nav__polyanya(nav_query *query, nav__search *search)
     if (!nav__intervals_init(&st, query, search)) {
         return NAV__OUT_OF_MEMORY;
     }
-    measure_rides(&st);
-    if (!st.cheap_rides && share_cell(search->start, search->goal)) {
+    nav__ride_ways_init(&st.ways, search->mesh, search->filter, search->goal);
+    if (!st.ways.cheap && share_cell(search->start, search->goal)) {
         search->length = nav__dist(search->start->p, search->goal->p);
         return NAV__FOUND;
     }

@@ -144,7 +144,7 @@ static void land(spread *sp, const nav__node *n, double length)
     uint32_t v = m->vertex_count + n->edge;
     // Only a shorter way counts: rides that cost nothing could go round for ever.
     bool nearer = nav__known_length(&sp->st, v) > length && nav__reach(&sp->st, v, length);
-    uint32_t record = nearer ? nav__add_record(&sp->st, length, v, v, n->record) : NAV_NONE;
+    uint32_t record = nearer ? nav__add_record(&sp->st, length, nav__ride_to(ride), v, v, n->record) : NAV_NONE;
     if (record == NAV_NONE) {
         return;
     }
@@ -200,7 +200,7 @@ nav__search_result nav__spread(nav__reachable *r, double unit)
     for (uint32_t c = 0; c < r->m->cell_count; c++) {
         sp.enough[c] = INFINITY;
     }
-    uint32_t origin = nav__add_record(&sp.st, 0, NAV_NONE, NAV_NONE, NAV_NONE);
+    uint32_t origin = nav__add_record(&sp.st, 0, sp.st.start, NAV_NONE, NAV_NONE, NAV_NONE);
     if (origin == NAV_NONE) {
         return NAV__OUT_OF_MEMORY;
     }

@@ -193,18 +193,17 @@ static void cross_cell(search_state *st, uint32_t from, uint32_t cell, const con
 /// A dead end without the goal in it is not worth entering, unless something in it may cost less.
 static bool is_blind_alley(const search_state *st, uint32_t from, uint32_t into)
 {
-    const nav__cell *c = &st->m->cells[into];
-    if (!c->tree_last || nav__cell_cost(st->m, st->w->filter, from) > st->sites.least_cost) {
+    if (!nav__hangs_on(st->m, from, into) || nav__cell_cost(st->m, st->w->filter, from) > st->sites.least_cost) {
         return false;
     }
-    uint32_t here = st->m->cells[from].tree_first;
-    if (here >= c->tree_first && here <= c->tree_last) {
-        return false; // on the way out
+    for (uint32_t i = 0; st->m->revision && i < st->m->ride_count; i++) {
+        if (nav__is_behind(st->m, into, st->m->rides[i].from_cell)) {
+            return false;
+        }
     }
     const nav__anchor *goal = st->w->goal;
     for (uint32_t i = 0; i < goal->count; i++) {
-        uint32_t there = st->m->cells[goal->cells[i]].tree_first;
-        if (there >= c->tree_first && there <= c->tree_last) {
+        if (nav__is_behind(st->m, into, goal->cells[i])) {
             return false;
         }
     }

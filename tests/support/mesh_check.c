@@ -356,50 +356,71 @@ static bool check_grid(const nav_mesh *m, char why[256])
     return good;
 }
 
-static bool behind(const nav__cell *stem, const nav__cell *cell)
+/// Blocks are numbered so that those that hang on one follow it, each hangs on one cell alone, and no link
+/// begins or ends in one that hangs on anything.
+static bool check_blocks(const nav_mesh *m, char why[256])
 {
-    return cell->tree_first > stem->tree_first && cell->tree_first <= stem->tree_last &&
-           cell->tree_last <= stem->tree_last;
-}
-
-static bool check_trees(const nav_mesh *m, char why[256])
-{
-    bool *seen = calloc((size_t)m->cell_count + 1, sizeof *seen);
+    uint32_t count = m->cell_count + 2;
+    uint32_t *stem = malloc(count * sizeof *stem), *last = calloc(count, sizeof *last);
+    uint32_t *links = calloc(count, sizeof *links);
     bool good = true;
+    memset(stem, 0xFF, count * sizeof *stem);
     for (uint32_t c = 0; good && c < m->cell_count; c++) {
         const nav__cell *cell = &m->cells[c];
-        uint32_t ways = 0, core = 0;
-        uint64_t cells_behind = 0;
-        for (uint32_t e = cell->first_edge; good && e < m->cells[c + 1].first_edge; e++) {
-            if (m->edges[e].twin == NAV_NONE) {
-                continue;
-            }
-            const nav__cell *other = &m->cells[nav__edge_cell(m, m->edges[e].twin)];
-            core += other->tree_first == 0;
-            if (cell->tree_first > 0 && behind(cell, other)) {
-                cells_behind += other->tree_last - other->tree_first + 1;
-            } else {
-                ways++;
-            }
+        if (cell->tree_first == 0 || cell->tree_last < cell->tree_first || cell->tree_last > m->cell_count ||
+            (last[cell->tree_first] > 0 && last[cell->tree_first] != cell->tree_last)) {
+            good = wrong(why, "cell %u: blocks %u .. %u", c, cell->tree_first, cell->tree_last);
+            break;
         }
-        if (cell->tree_first == 0) {
-            if (core == 1 && !cell->link_end) {
-                good = wrong(why, "cell %u is a dead end outside of all trees", c);
-            }
+        last[cell->tree_first] = cell->tree_last;
+        links[cell->tree_first + 1] += cell->link_end;
+    }
+    for (uint32_t k = 1; k < count; k++) {
+        links[k] += links[k - 1];
+    }
+    for (uint32_t e = 0; good && e < m->edge_count; e++) {
+        uint32_t from = nav__edge_cell(m, e), into = m->edges[e].twin;
+        bool hangs = into != NAV_NONE && nav__hangs_on(m, from, nav__edge_cell(m, into));
+        if (hangs != ((m->edges[e].vertex & NAV__DEAD_END) != 0)) {
+            good = wrong(why, "edge %u is wrong about a dead end", e);
+        }
+        if (!good || !hangs) {
             continue;
         }
-        if (ways != 1 || cell->link_end || cell->tree_first > cell->tree_last || cell->tree_last > m->cell_count ||
-            cells_behind != cell->tree_last - cell->tree_first) {
-            good = wrong(why, "cell %u: %u ways out, tree %u .. %u, %u cells behind", c, ways, cell->tree_first,
-                         cell->tree_last, (unsigned)cells_behind);
-        } else if (seen[cell->tree_first]) {
-            good = wrong(why, "cell %u: its number in the tree is taken", c);
-        } else {
-            seen[cell->tree_first] = true;
+        const nav__cell *stem_cell = &m->cells[from], *cell = &m->cells[nav__edge_cell(m, into)];
+        if (stem[cell->tree_first] != NAV_NONE && stem[cell->tree_first] != from) {
+            good = wrong(why, "block %u hangs on cells %u and %u", cell->tree_first, stem[cell->tree_first], from);
+        } else if (cell->tree_first > stem_cell->tree_last || cell->tree_last > stem_cell->tree_last) {
+            good = wrong(why, "cell %u and what hangs on it are out of order", from);
+        } else if (links[cell->tree_last + 1] != links[cell->tree_first]) {
+            good = wrong(why, "cell %u: a link's end in a dead end", from);
+        }
+        stem[cell->tree_first] = from;
+    }
+    free(stem);
+    free(last);
+    free(links);
+    return good;
+}
+
+/// A cell with one neighbour is a dead end, unless the numbers begin with it or a link touches it.
+static bool check_leaves(const nav_mesh *m, char why[256])
+{
+    for (uint32_t c = 0; c < m->cell_count; c++) {
+        uint32_t neighbour = NAV_NONE;
+        bool leaf = !m->cells[c].link_end;
+        for (uint32_t e = m->cells[c].first_edge; leaf && e < m->cells[c + 1].first_edge; e++) {
+            if (m->edges[e].twin != NAV_NONE) {
+                uint32_t other = nav__edge_cell(m, m->edges[e].twin);
+                leaf = neighbour == NAV_NONE || neighbour == other;
+                neighbour = other;
+            }
+        }
+        if (leaf && neighbour != NAV_NONE && !nav__hangs_on(m, neighbour, c) && !nav__hangs_on(m, c, neighbour)) {
+            return wrong(why, "cell %u has one neighbour and is no dead end", c);
         }
     }
-    free(seen);
-    return good;
+    return true;
 }
 
 static bool check_islands(const nav_mesh *m, char why[256])
@@ -434,8 +455,8 @@ bool mesh_check_structure(const nav_mesh *m, char why[256])
 {
     why[0] = '\0';
     return check_starts(m, why) && check_edges(m, why) && check_vertices(m, why) && check_shapes(m, why) &&
-           check_face_lists(m, why) && check_heights(m, why) && check_grid(m, why) && check_trees(m, why) &&
-           check_islands(m, why);
+           check_face_lists(m, why) && check_heights(m, why) && check_grid(m, why) && check_blocks(m, why) &&
+           check_leaves(m, why) && check_islands(m, why);
 }
 
 /// Gone faces must not be found any more.

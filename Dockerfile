@@ -1,9 +1,10 @@
 FROM debian:12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
-        build-essential libmicrohttpd-dev libuv1-dev libcjson-dev zlib1g-dev \
+        build-essential libmicrohttpd-dev libuv1-dev libcjson-dev zlib1g-dev nodejs npm \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY Makefile ./
+COPY web web
 COPY navcore navcore
 COPY api api
 COPY server server

@@ -53,6 +53,7 @@ FORMATTED := $(wildcard $(foreach d,navcore api server tests/*,$(d)/*.c $(d)/*.h
 ## build build/navd (SAN=address|thread: build/san-.../navd)
 all: $(BUILD)/navd
 
+include web/web.mk
 -include api/api.mk
 -include tests/generate/generate.mk
 -include tests/bench/bench.mk

@@ -30,6 +30,7 @@ typedef struct api_request {
 typedef struct api_response {
     int status;
     const char *content_type;  ///< static text
+    const char *content_policy; ///< Content-Security-Policy, static text; NULL: none
     api_buffer body;           ///< owned by the response; the server takes body.data
     const char *route;         ///< static template for metrics: "/v1/meshes/{m}/path"
     const char *allow;         ///< Allow header, NULL: none

@@ -1,2 +1,2 @@
 # Files that embedded.c takes into the program.
-$(BUILD)/api/embedded.o: api/openapi.json api/page.html
+$(BUILD)/api/embedded.o: api/openapi.json $(WEB)

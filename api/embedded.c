@@ -13,4 +13,6 @@
             ".previous\n")
 
 EMBED(api_openapi, "api/openapi.json");
-EMBED(api_page, "api/page.html");
+EMBED(api_page, "build/web/index.html");
+EMBED(api_page_script, "build/web/viewer.js");
+EMBED(api_page_style, "build/web/style.css");

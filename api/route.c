@@ -42,6 +42,8 @@ static const api_route routes[] = {
     {.pattern = "/version", .get = api_service_version},
     {.pattern = "/openapi.json", .get = api_service_openapi},
     {.pattern = "/", .get = api_service_page},
+    {.pattern = "/viewer.js", .get = api_service_page_script},
+    {.pattern = "/style.css", .get = api_service_page_style},
 };
 enum { ROUTE_COUNT = sizeof routes / sizeof *routes };
 

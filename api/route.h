@@ -63,6 +63,6 @@ api_handler api_service_readyz;
 api_handler api_service_healthz;
 api_handler api_service_openapi;
 api_handler api_service_metrics;
-api_handler api_service_page;
+api_handler api_service_page, api_service_page_script, api_service_page_style;
 
 #endif

@@ -131,9 +131,28 @@ api_outcome api_service_openapi(api_call *call)
     return api_succeed(call->response, 200);
 }
 
+/// A part of the viewer. Only what this server itself gives out may run, style or be asked by it.
+static api_outcome answer_file(api_call *call, const char *begin, const char *end, const char *type)
+{
+    api_response *response = call->response;
+    api_buffer_add(&response->body, begin, (size_t)(end - begin));
+    response->content_type = type;
+    response->content_policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+                               "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    return api_succeed(response, 200);
+}
+
 api_outcome api_service_page(api_call *call)
 {
-    api_buffer_add(&call->response->body, api_page_begin, (size_t)(api_page_end - api_page_begin));
-    call->response->content_type = "text/html; charset=utf-8";
-    return api_succeed(call->response, 200);
+    return answer_file(call, api_page_begin, api_page_end, "text/html; charset=utf-8");
+}
+
+api_outcome api_service_page_script(api_call *call)
+{
+    return answer_file(call, api_page_script_begin, api_page_script_end, "text/javascript; charset=utf-8");
+}
+
+api_outcome api_service_page_style(api_call *call)
+{
+    return answer_file(call, api_page_style_begin, api_page_style_end, "text/css; charset=utf-8");
 }

@@ -76,6 +76,12 @@ static void add_headers(const srv_request *r, struct MHD_Response *out)
     if (response->content_type) {
         add(out, "Content-Type", response->content_type);
     }
+    if (response->content_policy) {
+        add(out, "Content-Security-Policy", response->content_policy);
+        add(out, "X-Content-Type-Options", "nosniff");
+        add(out, "Referrer-Policy", "no-referrer");
+        add(out, "Cache-Control", "no-cache");
+    }
     if (response->revision) {
         snprintf(text, sizeof text, "\"%llu\"", (unsigned long long)response->revision);
         add(out, "ETag", text);

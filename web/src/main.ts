@@ -208,9 +208,10 @@ class Viewer {
   // ---- the link ----
 
   private get link(): string {
-    const tool = "parameters" in this.tool ? this.values : {};
+    const first = "parameters" in this.tool && this.stage ? firstValues(this.tool, this.stage) : {};
+    const values = Object.fromEntries(Object.entries(this.values).filter(([key, value]) => key in first && first[key] !== value));
     return write({
-      mesh: this.summary?.id ?? "", tool: this.tool.id, points: this.points, values: tool,
+      mesh: this.summary?.id ?? "", tool: this.tool.id, points: this.points, values,
       common: commonBodyFlat(this.common), colouring: this.colouring, clip: this.clip, camera: this.view.cameraState(),
     });
   }

@@ -60,10 +60,10 @@ export class MeshList {
     if (state === this.shown) return;
     this.shown = state;
     const rows = this.meshes.map((mesh) =>
-      h("li", {}, h("button", { type: "button", "aria-current": mesh.id === this.chosen ? "true" : undefined, "data-mesh": mesh.id, onclick: () => this.onChoose(mesh.id) },
+      h("li", {}, h("button", { type: "button", "aria-current": mesh.id === this.chosen ? "true" : undefined, "data-mesh": mesh.id, title: mesh.revision ? `revision ${mesh.revision}` : undefined, onclick: () => this.onChoose(mesh.id) },
         h("span", { class: "name" }, mesh.id),
         h("span", { class: "about" }, mesh.revision
-          ? `${number(mesh.polygons ?? 0)} polygons · ${mesh.format} · revision ${mesh.revision}`
+          ? `${number(mesh.polygons ?? 0)} polygons · ${number(mesh.islands ?? 0)} island${mesh.islands === 1 ? "" : "s"} · ${mesh.format}`
           : mesh.state),
         mesh.last_error && h("span", { class: "error" }, mesh.last_error.detail))));
     byId("meshes").replaceChildren(...(rows.length ? rows : [h("li", { class: "empty" }, "None yet: put a file into the mesh folder, or upload one.")]));

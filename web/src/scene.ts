@@ -29,6 +29,18 @@ export interface AgentMark {
 
 const LIFT = 0.0025; // of the view's size: overlays float so far above the surface
 
+/// Of a face, by Newell's method: right where corners lie on one line too.
+function faceNormal(positions: Float32Array, first: number, end: number): Vector3 {
+  const normal = new Vector3();
+  for (let i = first; i < end; i++) {
+    const [a, b] = [3 * i, 3 * (i + 1 < end ? i + 1 : first)];
+    normal.x += (positions[a + 1] - positions[b + 1]) * (positions[a + 2] + positions[b + 2]);
+    normal.y += (positions[a + 2] - positions[b + 2]) * (positions[a] + positions[b]);
+    normal.z += (positions[a] - positions[b]) * (positions[a + 1] + positions[b + 1]);
+  }
+  return normal.normalize();
+}
+
 export class View {
   readonly renderer: WebGLRenderer;
   readonly overlay = new Group();
@@ -144,7 +156,8 @@ export class View {
     this.reach = Math.max(high.distanceTo(low) / 2, 1);
     this.orbit.near = this.reach / 500;
     this.orbit.far = this.reach * 50;
-    this.orbit.position.copy(middle).add(new Vector3(0.35, 1.05, 1.0).multiplyScalar(this.reach * 1.35));
+    const narrow = Math.tan(((this.orbit.fov / 2) * Math.PI) / 180) * Math.min(this.orbit.aspect, 1);
+    this.orbit.position.copy(middle).addScaledVector(new Vector3(0.3, 1, 0.85).normalize(), (this.reach * 0.9) / narrow);
     this.orbit.updateProjectionMatrix();
     this.plan.zoom = 1;
     this.plan.position.set(middle.x, middle.y + 1000, middle.z);
@@ -218,7 +231,7 @@ export class View {
   private wallLines(ends: Float32Array): LineSegments2 {
     const geometry = new LineSegmentsGeometry();
     geometry.setPositions(ends);
-    const material = this.wide(0xf2f5f8, 1.6);
+    const material = this.wide(0xd5dde5, 1.3);
     const lines = new LineSegments2(geometry, material);
     lines.name = "walls";
     return lines;
@@ -236,22 +249,14 @@ export class View {
     const { positions, faceFirst } = this.surface;
     const attribute = this.mesh.geometry.getAttribute("color") as BufferAttribute;
     const array = attribute.array as Uint8Array;
-    const [a, b, c] = [new Vector3(), new Vector3(), new Vector3()];
     const light = new Vector3(0.35, 0.9, 0.25).normalize();
     for (let face = 0; face + 1 < faceFirst.length; face++) {
       const first = faceFirst[face];
       const end = faceFirst[face + 1];
       if (end - first < 3) continue;
-      a.fromArray(positions, 3 * first);
-      b.fromArray(positions, 3 * (first + 1)).sub(a);
-      c.fromArray(positions, 3 * (first + 2)).sub(a);
-      const shade = 0.42 + 0.5 * Math.abs(b.cross(c).normalize().dot(light));
-      const paint = colour(face).clone().convertLinearToSRGB().multiplyScalar(255 * shade);
-      for (let corner = first; corner < end; corner++) {
-        array[3 * corner] = paint.r * 0.9;
-        array[3 * corner + 1] = paint.g * 0.9;
-        array[3 * corner + 2] = paint.b * 0.9;
-      }
+      const slope = Math.abs(faceNormal(positions, first, end).dot(light));
+      const paint = colour(face).clone().multiplyScalar(255 * (0.12 + 0.7 * slope * slope));
+      for (let corner = first; corner < end; corner++) paint.toArray(array, 3 * corner);
     }
     attribute.needsUpdate = true;
     this.draw();
@@ -352,9 +357,12 @@ export class View {
     if (places.length < 2) return;
     const geometry = new LineGeometry();
     geometry.setPositions(this.lifted(places).flatMap((p) => p.toArray()));
+    // A dark seam keeps it apart from what it crosses.
+    const seam = new Line2(geometry, this.wide(0x10151b, width + 3.5, true));
     const line = new Line2(geometry, this.wide(colour, width, true));
-    line.renderOrder = 2;
-    group.add(line);
+    seam.renderOrder = 2;
+    line.renderOrder = 2.5;
+    group.add(seam, line);
     this.draw();
   }
 

@@ -22,5 +22,3 @@ export interface LiveTool {
   dragged(place: Vector3, position: Position): void;
   dropped(): void;
 }
-
-export const LIVE_TOOLS: LiveTool[] = [];

@@ -1,14 +1,15 @@
 // The page: which mesh is shown, which tool is in hand, what was asked, and what the pointer does.
 import { Vector3 } from "three";
+import { AGENTS } from "./agents";
 import { ask, complaint, meshPath } from "./api";
 import type { Geometry, Position, Summary } from "./api";
+import { CHANGES } from "./changes";
 import { css, kind, scale, scattered } from "./colours";
 import { commonBody, commonControls, readCommon } from "./common";
 import type { Common } from "./common";
 import { Frame } from "./frame";
 import { buildSurface } from "./geometry";
 import type { Surface } from "./geometry";
-import { LIVE_TOOLS } from "./live";
 import type { LiveTool } from "./live";
 import { MeshList } from "./meshes";
 import { read, write } from "./permalink";
@@ -18,8 +19,9 @@ import { showReport } from "./report";
 import { View } from "./scene";
 import { PICK, QUERY_TOOLS, firstValues, parameterControl } from "./tools";
 import type { QueryTool, Stage, Values } from "./tools";
-import { byId, h, number, toast } from "./ui";
+import { byId, h, legendEntry, number, toast } from "./ui";
 
+const LIVE_TOOLS: LiveTool[] = [AGENTS, ...CHANGES];
 const CLICK_PIXELS = 5;
 const GRAB_PIXELS = 16;
 
@@ -176,15 +178,7 @@ class Viewer {
     } else if (this.colouring === "height" && this.surface) {
       entries.push([css(scale(0)), number(this.surface.low.y, 1)], [css(scale(0.5)), number((this.surface.low.y + this.surface.high.y) / 2, 1)], [css(scale(1)), number(this.surface.high.y, 1)]);
     }
-    const swatch = (colour: string): SVGElement => {
-      const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
-      const box = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-      svg.setAttribute("aria-hidden", "true");
-      for (const [name, value] of [["width", "11"], ["height", "11"], ["rx", "2"], ["fill", colour]]) box.setAttribute(name, value);
-      svg.append(box);
-      return svg;
-    };
-    byId("legend").replaceChildren(...entries.map(([colour, name]) => h("li", {}, swatch(colour), name)));
+    byId("legend").replaceChildren(...entries.map(([colour, name]) => legendEntry(colour, name)));
   }
 
   private setClip(height: number | null, remember = true): void {

@@ -156,14 +156,31 @@ export class View {
     this.reach = Math.max(high.distanceTo(low) / 2, 1);
     this.orbit.near = this.reach / 500;
     this.orbit.far = this.reach * 50;
-    const narrow = Math.tan(((this.orbit.fov / 2) * Math.PI) / 180) * Math.min(this.orbit.aspect, 1);
-    this.orbit.position.copy(middle).addScaledVector(new Vector3(0.3, 1, 0.85).normalize(), (this.reach * 0.9) / narrow);
+    const away = new Vector3(0.3, 1, 0.85).normalize();
+    this.orbit.position.copy(middle).add(away);
+    this.orbit.lookAt(middle);
+    this.orbit.updateMatrixWorld();
+    this.orbit.position.copy(middle).addScaledVector(away, this.fitting(low, high, middle));
     this.orbit.updateProjectionMatrix();
     this.plan.zoom = 1;
     this.plan.position.set(middle.x, middle.y + 1000, middle.z);
     this.fitPlan();
     this.controls.target.copy(middle);
     this.draw();
+  }
+
+  /// How far back the camera must stand, looking at the middle, to see all of a box with some room round it.
+  private fitting(low: Vector3, high: Vector3, middle: Vector3): number {
+    const [right, up, back] = [new Vector3(), new Vector3(), new Vector3()];
+    this.orbit.matrixWorld.extractBasis(right, up, back);
+    const tall = Math.tan(((this.orbit.fov / 2) * Math.PI) / 180);
+    let distance = 1;
+    for (let corner = 0; corner < 8; corner++) {
+      const p = new Vector3(corner & 1 ? high.x : low.x, corner & 2 ? high.y : low.y, corner & 4 ? high.z : low.z).sub(middle);
+      const needed = Math.max(Math.abs(p.dot(right)) / (tall * this.orbit.aspect), Math.abs(p.dot(up)) / tall) * 1.08;
+      distance = Math.max(distance, needed + p.dot(back));
+    }
+    return distance;
   }
 
   /// Looks at a place from near.

@@ -48,3 +48,13 @@ export function toast(text: string, bad = false): void {
   byId("toasts").append(line);
   setTimeout(() => line.remove(), bad ? 8000 : 3500);
 }
+
+/// A colour and what it stands for.
+export function legendEntry(colour: string, name: string): HTMLElement {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const box = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+  svg.setAttribute("aria-hidden", "true");
+  for (const [attribute, value] of [["width", "11"], ["height", "11"], ["rx", "2"], ["fill", colour]]) box.setAttribute(attribute, value);
+  svg.append(box);
+  return h("li", {}, svg, name);
+}

@@ -10,7 +10,7 @@ QUIETLY = $(MAKE) -s -j$(shell nproc)
 
 # Debian 12 packages: what the build needs, and what only tests, benchmarks and load tests need.
 PACKAGES_RUN := build-essential libmicrohttpd-dev libuv1-dev libcjson-dev zlib1g-dev
-PACKAGES_TEST := python3 libcmocka-dev librecast-dev wrk curl
+PACKAGES_TEST := python3 libcmocka-dev librecast-dev wrk curl chromium
 
 ifneq ($(SAN),)
   BUILD := build/san-$(SAN)
@@ -48,7 +48,7 @@ FORMATTED := $(wildcard $(foreach d,navcore api server tests/*,$(d)/*.c $(d)/*.h
 
 .DEFAULT_GOAL := all
 .PRECIOUS: $(BUILD)/%.o
-.PHONY: all run test unit unit-programs http conformance bench load san format lint help clean deps deps-run deps-node
+.PHONY: all run test unit unit-programs http web conformance bench load san format lint help clean deps deps-run deps-node
 
 ## build build/navd (SAN=address|thread: build/san-.../navd)
 all: $(BUILD)/navd
@@ -114,6 +114,11 @@ test: deps
 ## unit tests (SAN=address|thread: under that sanitizer)
 unit: unit-programs
 	@$(PYTHON) tests/run_all --only unit --build $(BUILD)
+
+## the viewer in headless Chromium (ARGS="drag" picks tests)
+web: deps $(BUILD)/navd
+	@cd web && node_modules/.bin/tsc --noEmit
+	@node tests/web/viewer.mjs --binary $(BUILD)/navd $(ARGS)
 
 ## HTTP tests against build/navd (ARGS="reload" picks modules)
 http: $(BUILD)/navd

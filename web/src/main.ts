@@ -28,7 +28,7 @@ const GRAB_PIXELS = 16;
 type AnyTool = QueryTool | typeof PICK | LiveTool;
 
 class Viewer {
-  private readonly view = new View(byId("canvas"));
+  readonly view = new View(byId("canvas"));
   private readonly list = new MeshList((id) => void this.open(id), (meshes) => void this.seen(meshes));
   private saved: Saved = read(location.hash);
   private summary: Summary | null = null;
@@ -115,10 +115,10 @@ class Viewer {
     this.stage = { view: this.view, frame, geometry, facesOf: (polygon) => facesOf.get(polygon) ?? [], size: Math.max(surface.high.distanceTo(surface.low) / 2, 1e-3) };
     this.view.setSurface(surface);
     this.list.choose(summary.id);
-    document.title = `${summary.id} – navd`;
     if (!again) this.arrive();
     this.setClip(this.clip, false);
     this.paint();
+    document.title = `${summary.id} – navd`;
     void showReport(this.stage, summary.id);
     this.enterTool(again);
   }
@@ -447,4 +447,7 @@ function commonBodyFlat(common: Common): Record<string, unknown> {
     value !== undefined && value !== "nearest" && !(Array.isArray(value) && !value.length) && !(typeof value === "object" && !Object.keys(value).length)));
 }
 
-void new Viewer().start().catch((error: unknown) => toast(`the page failed: ${String(error)}`, true));
+const viewer = new Viewer();
+// For the browser's console, and for the tests.
+Object.assign(globalThis, { navd: viewer });
+void viewer.start().catch((error: unknown) => toast(`the page failed: ${String(error)}`, true));

@@ -2,7 +2,7 @@
 import {
   AmbientLight, BufferAttribute, BufferGeometry, CanvasTexture, Color, DirectionalLight, DoubleSide, Group, InstancedMesh,
   Line, LineBasicMaterial, LineSegments, Matrix4, Mesh, MeshBasicMaterial, MeshLambertMaterial, CylinderGeometry, ConeGeometry,
-  OrthographicCamera, PerspectiveCamera, Plane, Raycaster, Scene, Sprite, SpriteMaterial, Vector2, Vector3,
+  OrthographicCamera, PerspectiveCamera, Plane, Points, PointsMaterial, Raycaster, SRGBColorSpace, Scene, Sprite, SpriteMaterial, Vector2, Vector3,
   WebGLRenderer,
 } from "three";
 import type { Object3D } from "three";
@@ -377,6 +377,7 @@ export class View {
     // A dark seam keeps it apart from what it crosses.
     const seam = new Line2(geometry, this.wide(0x10151b, width + 3.5, true));
     const line = new Line2(geometry, this.wide(colour, width, true));
+    line.name = "path";
     seam.renderOrder = 2;
     line.renderOrder = 2.5;
     group.add(seam, line);
@@ -417,7 +418,9 @@ export class View {
       pen.textBaseline = "middle";
       pen.fillText(label, 32, 34);
     }
-    const sprite = new Sprite(new SpriteMaterial({ map: new CanvasTexture(canvas), depthTest: false, sizeAttenuation: false, transparent: true }));
+    const picture = new CanvasTexture(canvas);
+    picture.colorSpace = SRGBColorSpace;
+    const sprite = new Sprite(new SpriteMaterial({ map: picture, depthTest: false, sizeAttenuation: false, transparent: true }));
     const share = this.isPlan ? ((this.plan.top - this.plan.bottom) / this.plan.zoom / this.size.y) * pixels : (pixels / this.size.y) * 0.93;
     sprite.scale.set(share, share, 1);
     sprite.position.copy(place);
@@ -479,7 +482,15 @@ export class View {
     this.path(places, colour, 3, group);
   }
 
-  /// All agents in two draw calls: a body and a nose that shows where it looks.
+  /// Dots of a few pixels, so that small agents are seen from far.
+  private specks(marks: AgentMark[]): Points {
+    const geometry = new BufferGeometry();
+    geometry.setAttribute("position", new BufferAttribute(new Float32Array(marks.flatMap((m) => [m.at.x, m.at.y + m.height, m.at.z])), 3));
+    geometry.setAttribute("color", new BufferAttribute(new Float32Array(marks.flatMap((m) => m.colour.toArray())), 3));
+    return new Points(geometry, new PointsMaterial({ size: 6 * this.renderer.getPixelRatio(), sizeAttenuation: false, vertexColors: true }));
+  }
+
+  /// All agents in three draw calls: a body, a nose that shows where it looks, and a dot.
   showAgents(marks: AgentMark[]): void {
     this.release(this.agents);
     if (marks.length) {
@@ -497,7 +508,7 @@ export class View {
         noses.setMatrixAt(i, matrix);
         noses.setColorAt(i, mark.colour);
       });
-      this.agents.add(bodies, noses);
+      this.agents.add(bodies, noses, this.specks(marks));
     }
     this.draw();
   }

@@ -105,7 +105,7 @@ typedef struct nav__body {
     float radius, height;
     float share; ///< of keeping apart that others must take: 1 who keeps its place or avoids no one, else 1/2
     uint32_t slot;
-    uint32_t has_arrived;
+    bool has_target, has_arrived;
 } nav__body;
 
 #define NAV__NEIGHBOURS 10
@@ -198,6 +198,20 @@ static inline nav_vec nav__crowd_position(const nav_crowd *crowd, uint32_t slot)
     return (nav_vec){m->origin.x + crowd->x[slot], m->origin.y + crowd->y[slot], m->origin.z + crowd->z[slot]};
 }
 
+/// How far the centre is to keep from the mesh's walls: the mesh keeps its own agent's radius already.
+static inline float nav__crowd_clearance(const nav_crowd *crowd, uint32_t slot)
+{
+    float baked = (float)crowd->mesh->agent.radius, more = crowd->radius[slot] - baked;
+    return baked > 0 && more > 1e-3f * baked ? more : 0;
+}
+
+/// Must it keep off the next point of its route, as that is a corner?
+static inline bool nav__crowd_rounds(const nav_crowd *crowd, uint32_t slot)
+{
+    const nav__route *r = &crowd->route[slot];
+    return r->at + 1 < r->count && r->via[r->at + 1].ride == NAV_NONE && nav__crowd_clearance(crowd, slot) > 0;
+}
+
 static inline void nav__crowd_touch(nav_crowd *crowd, uint32_t slot)
 {
     crowd->changed[slot] = crowd->steps + 1;
@@ -211,6 +225,9 @@ void nav__crowd_snap_goal(nav_crowd *crowd, uint32_t slot);
 
 /// Forgets route and progress; the next step searches when there is a target.
 void nav__crowd_start_over(nav_crowd *crowd, uint32_t slot);
+
+/// Impatience from which on others with the same goal keep it from there.
+#define NAV__CROWDED_AFTER 0.5f
 
 /// Nearer to the end than this is at it.
 #define NAV__AT_GOAL 1e-6

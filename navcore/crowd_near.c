@@ -46,6 +46,7 @@ static nav__body body_of(const nav_crowd *c, uint32_t i)
                        .height = c->height[i],
                        .share = holds || c->avoids[i] == NAV_AVOIDANCE_NONE ? 1.0f : 0.5f,
                        .slot = i,
+                       .has_target = f & NAV__HAS_TARGET && c->goal[i].cell != NAV_NONE,
                        .has_arrived = (f & NAV__HAS_ARRIVED) != 0};
 }
 

@@ -407,6 +407,20 @@ static nav__p2 place_ahead(const nav_crowd *c, uint32_t i, double way)
     return p;
 }
 
+/// Where to pass a corner of the route that the agent may not touch: off it, on the outer side of the turn.
+static nav__p2 beside_corner(const nav_crowd *c, uint32_t i)
+{
+    const nav__route *r = &c->route[i];
+    nav__p2 p = at(c, i), v = ground_of(&r->via[r->at]), next = ground_of(&r->via[r->at + 1]);
+    double in = nav__dist(p, v), out = nav__dist(v, next), off = (double)nav__crowd_clearance(c, i);
+    if (!(in > 0) || !(out > 0)) {
+        return v;
+    }
+    nav__p2 turn = {(next.x - v.x) / out - (v.x - p.x) / in, (next.z - v.z) / out - (v.z - p.z) / in};
+    double length = sqrt(nav__dot(turn, turn));
+    return length > 0 ? (nav__p2){v.x - off * turn.x / length, v.z - off * turn.z / length} : v;
+}
+
 static void want(nav_crowd *c, uint32_t i)
 {
     nav__p2 p = at(c, i);
@@ -429,6 +443,11 @@ static void want(nav_crowd *c, uint32_t i)
     // To the end, where it gets so far, whatever rounding says.
     c->stride[i] = (float)(speed * c->dt >= left ? left * (1 + 1e-6) + NAV__AT_GOAL : speed * c->dt);
     nav__p2 ahead = place_ahead(c, i, speed * c->dt);
+    if (nav__crowd_rounds(c, i)) {
+        nav__p2 by = beside_corner(c, i);
+        double far = fmax(nav__dist(p, by), speed * c->dt), part = far > 0 ? speed * c->dt / far : 0;
+        ahead = (nav__p2){p.x + part * (by.x - p.x), p.z + part * (by.z - p.z)};
+    }
     c->wanted_x[i] = (float)((ahead.x - p.x) / c->dt);
     c->wanted_z[i] = (float)((ahead.z - p.z) / c->dt);
 }

@@ -14,8 +14,8 @@ static const float BIAS = 0.3f, WANDER = 1.5f;
 static const float WANDERS_AFTER = 1, WAY_PART = 0.3f;
 /// Seconds to and fro, and how much each agent is ahead of the one before.
 static const double WANDER_PERIOD = 4, OUT_OF_STEP = 0.618;
-/// Who was slow for so long (0 .. 1) and is nearer than so many of both radii to one that has arrived is crowded.
-static const float CROWDED_AFTER = 0.5f, TOUCH = 1.1f;
+/// Nearer than so many of both radii they stand against each other.
+static const float TOUCH = 1.1f;
 
 /// An agent among what is near it.
 typedef struct steering {
@@ -31,22 +31,15 @@ typedef struct steering {
 
 static void keep(nav_crowd *c, uint32_t i)
 {
-    c->flags[i] |= NAV__ON_ROUTE;
+    c->flags[i] |= nav__crowd_rounds(c, i) ? 0 : NAV__ON_ROUTE;
     c->chosen_x[i] = c->wanted_x[i];
     c->chosen_z[i] = c->wanted_z[i];
-}
-
-/// How far the centre is to keep from the mesh's walls: the mesh keeps its own agent's radius already.
-static float clearance_of(const nav_crowd *c, uint32_t i)
-{
-    float more = c->radius[i] - (float)c->mesh->agent.radius;
-    return c->mesh->agent.radius > 0 && more > 1e-3f * c->radius[i] ? more : 0;
 }
 
 static void add_walls(steering *s, nav__v2 wanted, float fastest)
 {
     nav_crowd *c = s->c;
-    float horizon = fmaxf(WALL_HORIZON, (float)c->dt), clearance = clearance_of(c, s->slot);
+    float horizon = fmaxf(WALL_HORIZON, (float)c->dt), clearance = nav__crowd_clearance(c, s->slot);
     nav__crowd_find_walls(c, s->slot, clearance + fastest * horizon);
     const nav__walls *walls = &c->walls[s->slot];
     for (uint32_t k = 0; k < walls->count; k++) {
@@ -104,23 +97,31 @@ static bool is_closed(const steering *s, nav__v2 v)
     return false;
 }
 
-/// Kept from going on for a while, and against one that has arrived at the same goal and is nearer to it?
+static double goal_distance(const nav_crowd *c, const nav__goal *goal, uint32_t i)
+{
+    return nav__dist((nav__p2){goal->x, goal->z}, (nav__p2){c->x[i], c->z[i]});
+}
+
+/// Kept from going on for a while by others with the same goal: by one that has arrived there and is nearer to it, or,
+/// where it stands on the goal but not quite, by any.
 static bool is_crowded(const steering *s)
 {
     const nav_crowd *c = s->c;
     uint32_t i = s->slot;
     const nav__goal *goal = &c->goal[i];
-    for (uint32_t k = 0; k < s->near_count && c->impatience[i] >= CROWDED_AFTER; k++) {
+    if (!(c->flags[i] & NAV__HAS_TARGET) || c->impatience[i] < NAV__CROWDED_AFTER) {
+        return false;
+    }
+    double own = goal_distance(c, goal, i);
+    for (uint32_t k = 0; k < s->near_count; k++) {
         const nav__body *o = s->near[k].body;
-        float radii = o->radius + s->body->radius, touch = TOUCH * radii;
-        if (!o->has_arrived || s->near[k].distance2 > touch * touch) {
-            continue;
-        }
         const nav__goal *other = &c->goal[o->slot];
-        double same = nav__dist((nav__p2){goal->x, goal->z}, (nav__p2){other->x, other->z});
-        double own = nav__dist((nav__p2){goal->x, goal->z}, (nav__p2){c->x[i], c->z[i]});
-        double its = nav__dist((nav__p2){goal->x, goal->z}, (nav__p2){c->x[o->slot], c->z[o->slot]});
-        if (same < (double)radii && its < own) {
+        float radii = o->radius + s->body->radius, touch = TOUCH * radii;
+        bool shares =
+            o->has_target && nav__dist((nav__p2){goal->x, goal->z}, (nav__p2){other->x, other->z}) < (double)radii;
+        bool in_place = o->has_arrived ? goal_distance(c, goal, o->slot) < own : own < (double)s->body->radius;
+        in_place = in_place || s->body->has_arrived; // it need not go back
+        if (shares && in_place && s->near[k].distance2 <= touch * touch) {
             return true;
         }
     }
@@ -165,7 +166,7 @@ void nav__crowd_steer(nav_crowd *c, uint32_t at)
     s.near_count =
         nav__crowd_neighbours(c, s.body, s.body->radius + c->max_radius + HORIZON * top, NAV__NEIGHBOURS, s.near);
     c->flags[i] |= is_crowded(&s) ? NAV__IS_CROWDED : 0;
-    if (s.near_count == 0 && clearance_of(c, i) == 0) {
+    if (s.near_count == 0 && nav__crowd_clearance(c, i) == 0) {
         keep(c, i);
         return;
     }
@@ -176,7 +177,7 @@ void nav__crowd_steer(nav_crowd *c, uint32_t at)
     // need not be asked about.
     add_gaps(&s, fastest);
     add_neighbours(&s, velocity);
-    if (!is_closed(&s, wanted) && clearance_of(c, i) == 0) {
+    if (!is_closed(&s, wanted) && nav__crowd_clearance(c, i) == 0) {
         keep(c, i);
         return;
     }

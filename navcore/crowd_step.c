@@ -107,6 +107,7 @@ static void arrive(nav_crowd *c, uint32_t i)
     c->flags[i] |= NAV__HAS_ARRIVED;
     c->flags[i] &= (uint16_t) ~(NAV__IS_STUCK | NAV__WANTS_SEARCH);
     c->progress[i] = (nav__progress){.count = 0};
+    c->impatience[i] = 0;
 }
 
 static void settle(nav_crowd *c, uint32_t i)
@@ -118,7 +119,9 @@ static void settle(nav_crowd *c, uint32_t i)
                            c->flags[i] & NAV__HAS_TARGET && !c->chase[i].agent && !nav__route_is_empty(r);
         bool is_there =
             c->flags[i] & NAV__IS_CROWDED || nav__crowd_remaining(c, i) <= (double)c->stopping[i] + NAV__AT_GOAL;
-        if (leads_there && is_there) {
+        // One that cannot get back to its place takes the one where it is.
+        bool is_kept_off = (c->flags[i] & NAV__HAS_ARRIVED) && (c->flags[i] & NAV__IS_CROWDED);
+        if ((leads_there && is_there) || is_kept_off) {
             arrive(c, i);
         }
     }

@@ -125,9 +125,10 @@ nav_status nav_crowd_set_chase(nav_crowd *crowd, nav_crowd_id id, const nav_crow
 typedef enum nav_crowd_mode {
     NAV_CROWD_IDLE, ///< no target
     NAV_CROWD_MOVING,
-    /// Within the stopping distance. Also who has come to rest against one that has arrived at, and is nearer to, a
-    /// target less than both radii from its own. Stays so until it gets another target, and holds its place:
-    /// others go round it.
+    /// Within the stopping distance. Also who gets no further for half a second and stands against one that has
+    /// arrived, is nearer, and whose target is less than both radii from its own; or stands less than its radius from
+    /// its target and against anyone on the way to such a target. Stays so until it gets another target; it makes way
+    /// for others and goes back.
     NAV_CROWD_ARRIVED,
     NAV_CROWD_CHASING,
     NAV_CROWD_ATTACKING,

@@ -65,9 +65,6 @@ static inline void api_gltf_transform(const api_gltf_matrix *m, const double p[3
 
 #define API_GLTF_NAME_SIZE 128
 
-/// Is `word` anywhere in the name, in capitals or not?
-bool api_gltf_holds_word(const char *name, const char *word);
-
 /// Links found so far.
 typedef struct api_gltf_links {
     cJSON *array; ///< in the contract's form, in the coordinates of the scene

@@ -143,44 +143,6 @@ const api_node *api_gltf_entry(const api_gltf *g, const api_gltf_table *table, c
 
 // Buffers.
 
-static int base64_value(char c)
-{
-    return c >= 'A' && c <= 'Z'   ? c - 'A'
-           : c >= 'a' && c <= 'z' ? c - 'a' + 26
-           : c >= '0' && c <= '9' ? c - '0' + 52
-           : c == '+' || c == '-' ? 62
-           : c == '/' || c == '_' ? 63
-                                  : -1;
-}
-
-/// Decodes base64 as it stands in JSON, where slashes may have a backslash before them.
-/// @return false: not base64
-static bool decode_base64(const char *text, size_t length, uint8_t *out, size_t *size)
-{
-    uint32_t bits = 0;
-    int held = 0;
-    *size = 0;
-    while (length > 0 && text[length - 1] == '=') {
-        length--;
-    }
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '\\' && i + 1 < length && text[i + 1] == '/') {
-            continue;
-        }
-        int value = base64_value(text[i]);
-        if (value < 0) {
-            return false;
-        }
-        bits = bits << 6 | (uint32_t)value;
-        held += 6;
-        if (held >= 8) {
-            held -= 8;
-            out[(*size)++] = (uint8_t)(bits >> held);
-        }
-    }
-    return true;
-}
-
 static bool load_uri(api_gltf *g, const api_node *uri, api_gltf_buffer *buffer)
 {
     size_t length;
@@ -200,7 +162,7 @@ static bool load_uri(api_gltf *g, const api_node *uri, api_gltf_buffer *buffer)
         return fail_memory(g);
     }
     buffer->bytes = buffer->owned;
-    return decode_base64(comma + 1, length - head - 1, buffer->owned, &buffer->size) ||
+    return api_base64_decode(comma + 1, length - head - 1, buffer->owned, &buffer->size) ||
            api_tree_fail(&g->tree, uri, "is not base64");
 }
 

@@ -27,17 +27,6 @@ static const api_node *member(const api_gltf *g, const api_node *object, const c
     return api_tree_member(&g->tree, object, name);
 }
 
-bool api_gltf_holds_word(const char *name, const char *word)
-{
-    size_t length = strlen(word);
-    for (; *name; name++) {
-        if (strncasecmp(name, word, length) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /// Puts [x, y, z] into a link.
 static bool add_position(cJSON *link, const char *name, const double p[3])
 {
@@ -106,7 +95,7 @@ static bool cut_suffix(char *name, bool *is_end)
         length--;
     }
     name[length] = '\0';
-    return length > 0 && api_gltf_holds_word(name, "link");
+    return length > 0 && api_holds_word(name, "link");
 }
 
 bool api_gltf_note_end(api_gltf_links *l, const api_gltf *g, const api_node *node, const api_gltf_matrix *m)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "json_in.h"
 #include "number.h"
@@ -375,4 +376,51 @@ bool api_tree_whole(const api_tree *tree, const api_node *node, uint64_t absent,
     }
     *value = (uint64_t)number;
     return true;
+}
+
+static int base64_value(char c)
+{
+    return c >= 'A' && c <= 'Z'   ? c - 'A'
+           : c >= 'a' && c <= 'z' ? c - 'a' + 26
+           : c >= '0' && c <= '9' ? c - '0' + 52
+           : c == '+' || c == '-' ? 62
+           : c == '/' || c == '_' ? 63
+                                  : -1;
+}
+
+bool api_base64_decode(const char *text, size_t length, uint8_t *out, size_t *size)
+{
+    uint32_t bits = 0;
+    int held = 0;
+    *size = 0;
+    while (length > 0 && text[length - 1] == '=') {
+        length--;
+    }
+    for (size_t i = 0; i < length; i++) {
+        if (text[i] == '\\' && i + 1 < length && text[i + 1] == '/') {
+            continue;
+        }
+        int value = base64_value(text[i]);
+        if (value < 0) {
+            return false;
+        }
+        bits = bits << 6 | (uint32_t)value;
+        held += 6;
+        if (held >= 8) {
+            held -= 8;
+            out[(*size)++] = (uint8_t)(bits >> held);
+        }
+    }
+    return true;
+}
+
+bool api_holds_word(const char *name, const char *word)
+{
+    size_t length = strlen(word);
+    for (; *name; name++) {
+        if (strncasecmp(name, word, length) == 0) {
+            return true;
+        }
+    }
+    return false;
 }

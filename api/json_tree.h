@@ -78,6 +78,14 @@ char *api_tree_text(const api_tree *tree, const api_node *node, char *text, size
 /// Bytes of a string between its quotes, escapes as they stand. @return NULL: no string
 const char *api_tree_raw(const api_tree *tree, const api_node *node, size_t *length);
 
+/// Decodes the base64 of a string as it stands in JSON, where slashes may have a backslash before them.
+/// @param out  room for length / 4 * 3 + 4 bytes
+/// @return false: it is not base64
+bool api_base64_decode(const char *text, size_t length, uint8_t *out, size_t *size);
+
+/// Is `word` anywhere in the name, in capitals or not?
+bool api_holds_word(const char *name, const char *word);
+
 /// The byte of the text behind a value.
 size_t api_tree_text_end(const api_tree *tree, const api_node *node);
 

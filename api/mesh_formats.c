@@ -54,6 +54,19 @@ static bool is_movingai(const char *bytes, size_t size)
     return api_begins_with(bytes + start, size - start, "type octile", 11);
 }
 
+static bool is_source(const char *bytes, size_t size)
+{
+    return api_begins_with(bytes, size, "\xCE\xFA\xED\xFE", 4);
+}
+
+static bool read_source(const api_reading *reading)
+{
+    nav_error error = {0};
+    reading->extra->up = 'z';
+    nav_status status = nav_read_source(reading->soup, reading->bytes, reading->size, &error);
+    return status == NAV_OK || api_read_failed(reading->problem, status, &error);
+}
+
 static bool is_glb(const char *bytes, size_t size)
 {
     return api_begins_with(bytes, size, "glTF", 4);
@@ -99,6 +112,10 @@ const api_format api_formats[] = {
     {"polyanya", "Polyanya meshes", ".mesh", is_polyanya, nav_read_polyanya, NULL},
     {"movingai", "MovingAI maps", ".map", is_movingai, nav_read_movingai, NULL},
     {"obj", "Wavefront OBJ files", ".obj", is_obj, nav_read_obj, NULL},
+    {"source", "Source engine areas", ".nav", is_source, NULL, read_source},
+    {"tiled", "Tiled maps in JSON", ".tmj .json", NULL, NULL, api_read_tiled},
+    {"recast", "dumps of Recast's polygon mesh in JSON", ".json", NULL, NULL, api_read_recast},
+    {"awpy", "dumps of Source 2 areas in JSON", ".json", NULL, NULL, api_read_awpy},
     {"gltf", "glTF 2.0 files", ".glb .gltf", is_glb, NULL, api_read_gltf}, // as text it is JSON
     {"ply", "PLY files", ".ply", is_ply, nav_read_ply, NULL},
     {"stl", "STL files", ".stl", is_stl, nav_read_stl, NULL}, // the last: in binary it has no mark
@@ -119,7 +136,6 @@ static const struct {
     {"[gd_", 4, "a Godot resource, which this version does not read"},
     {"RSRC", 4, "a binary Godot resource, which this version does not read"},
     {"RSCC", 4, "a compressed Godot resource, which this version does not read"},
-    {"\xCE\xFA\xED\xFE", 4, "a Source .nav, which this version does not read"},
     {"<?xml", 5, "XML, which this version does not read"},
     {"<map", 4, "a Tiled map in XML, which this version does not read"},
     {"\x1F\x8B", 2, "compressed by gzip: send it unpacked"},

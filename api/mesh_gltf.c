@@ -253,7 +253,7 @@ static bool is_wanted(const scene_reader *r, const api_node *named)
 {
     char name[API_GLTF_NAME_SIZE];
     api_tree_text(&r->g.tree, member(r, named, "name"), name, sizeof name);
-    return r->by_setting ? strcmp(name, r->wanted) == 0 : api_gltf_holds_word(name, r->wanted);
+    return r->by_setting ? strcmp(name, r->wanted) == 0 : api_holds_word(name, r->wanted);
 }
 
 static bool any_wanted(const scene_reader *r)

@@ -414,9 +414,12 @@ static api_read_fn *find_foreign(const char *bytes, size_t size)
 {
     static const struct {
         const char *member;
+        char begins; ///< its value with this; 0: with anything
         api_read_fn *read;
     } foreign[] = {
-        {"asset", api_read_gltf},
+        {"asset", '{', api_read_gltf},     {"tilewidth", 0, api_read_tiled},
+        {"tilesets", '[', api_read_tiled}, {"max_vertices_per_polygon", 0, api_read_recast},
+        {"areas", '{', api_read_awpy},
     };
     api_problem ignored;
     api_stream t = api_stream_begin(bytes, size, &ignored);
@@ -426,8 +429,10 @@ static api_read_fn *find_foreign(const char *bytes, size_t size)
         return NULL;
     }
     while (api_stream_more(&t, &l) && api_stream_name(&t, name)) {
+        api_stream_skip_space(&t);
         for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
-            if (strcmp(name, foreign[i].member) == 0) {
+            bool begins = !foreign[i].begins || (t.p < t.end && *t.p == foreign[i].begins);
+            if (begins && strcmp(name, foreign[i].member) == 0) {
                 return foreign[i].read;
             }
         }

@@ -134,6 +134,9 @@ bool api_json_mesh_read(nav_soup *soup, const char *bytes, size_t size, api_file
 /// The same as a format of the table.
 api_read_fn api_read_json; ///< also what other programs write in JSON, told by their members
 api_read_fn api_read_gltf;
+api_read_fn api_read_tiled;
+api_read_fn api_read_recast; ///< a dump of Recast's polygon mesh
+api_read_fn api_read_awpy;   ///< a dump of Source 2 areas
 
 /// Reads {radius, height, climb, slope}; members that are missing stay as they are.
 /// @param pointer  of `value` below place->prefix

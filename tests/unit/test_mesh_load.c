@@ -133,7 +133,7 @@ static void test_formats_that_are_refused_by_name(void **state)
         {"TAST\1\0\0\0", 8, "as MSET", API_UNSUPPORTED_MEDIA_TYPE},
         {"TSAT\0\0\0\1", 8, "big-endian", API_UNSUPPORTED_MEDIA_TYPE},
         {"glTF\2\0\0\0", 8, "GLB ends within its header", API_BAD_MESH},
-        {"\xCE\xFA\xED\xFE", 4, "Source .nav", API_UNSUPPORTED_MEDIA_TYPE},
+        {"\xCE\xFA\xED\xFE", 4, "version 0 of Source", API_BAD_MESH},
         {"[gd_resource", 12, "Godot", API_UNSUPPORTED_MEDIA_TYPE},
         {"type octile\nheight 1", 20, "line 2", API_BAD_MESH},
         {"weighted_mesh\n3\n", 16, "line 2", API_BAD_MESH},

@@ -7,6 +7,7 @@
 #include "clock.h"
 #include "http_internal.h"
 #include "log.h"
+#include "number.h"
 
 #define COMPRESS_MIN_BYTES 1024
 #define COMPRESS_LEVEL 1
@@ -71,7 +72,7 @@ static void add_cors(const srv_request *r, struct MHD_Response *out)
 static void add_headers(const srv_request *r, struct MHD_Response *out)
 {
     const api_response *response = &r->response;
-    char text[32];
+    char text[API_NUMBER_MAX + 3];
     add(out, "X-Request-Id", r->request_id);
     if (response->content_type) {
         add(out, "Content-Type", response->content_type);
@@ -83,7 +84,9 @@ static void add_headers(const srv_request *r, struct MHD_Response *out)
         add(out, "Cache-Control", "no-cache");
     }
     if (response->revision) {
-        snprintf(text, sizeof text, "\"%llu\"", (unsigned long long)response->revision);
+        size_t length = api_number_u64(text + 1, response->revision);
+        text[0] = text[length + 1] = '"';
+        text[length + 2] = '\0';
         add(out, "ETag", text);
     }
     if (response->allow) {

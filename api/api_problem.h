@@ -14,7 +14,7 @@
     X(API_METHOD_NOT_ALLOWED, "method_not_allowed", 405, "Method not allowed") \
     X(API_CONFLICT, "conflict", 409, "Conflict with the present state")     \
     X(API_LENGTH_REQUIRED, "length_required", 411, "Content-Length is needed") \
-    X(API_TOO_LARGE, "too_large", 413, "The body is too large")             \
+    X(API_TOO_LARGE, "too_large", 413, "The request or its answer is too large") \
     X(API_URI_TOO_LONG, "uri_too_long", 414, "The address is too long")     \
     X(API_UNSUPPORTED_MEDIA_TYPE, "unsupported_media_type", 415, "Unknown format") \
     X(API_BAD_MESH, "bad_mesh", 422, "The mesh cannot be read")             \

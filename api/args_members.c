@@ -166,6 +166,16 @@ static bool read_positions(api_reader *r, const cJSON *value, const char *pointe
     return true;
 }
 
+/// In a query string it is a list: the numbers of a position, then the radius.
+static bool check_around_list(const api_reader *r, const cJSON *around, const char *pointer)
+{
+    int dimensions = r->rules->mesh->dimensions == 2 ? 2 : 3;
+    int count = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(around, "point")) + 1;
+    return count == dimensions + 1 || api_place_fail(r->place, pointer,
+                                                     "`%s` must hold %d numbers, a position's and the radius, not %d",
+                                                     pointer + 1, dimensions + 1, count);
+}
+
 /// {"point", "radius"}
 static bool read_around(api_reader *r, const cJSON *value, const char *pointer)
 {
@@ -173,6 +183,9 @@ static bool read_around(api_reader *r, const cJSON *value, const char *pointer)
     if (!cJSON_IsObject(value)) {
         return api_place_fail(r->place, pointer, "`%s` must be an object of `point` and `radius`, not %s", pointer + 1,
                               api_json_kind(value));
+    }
+    if (r->place->query_string && !check_around_list(r, value, pointer)) {
+        return false;
     }
     for (const cJSON *child = value->child; child; child = child->next) {
         bool is_point = strcmp(child->string, "point") == 0, is_radius = strcmp(child->string, "radius") == 0;

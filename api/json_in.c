@@ -7,16 +7,16 @@
 #include <string.h>
 
 
-/// The parameter that a pointer stands for: its first name, or what `include` and `exclude` were.
-static void name_parameter(const api_place *place, const char *pointer)
+/// The place that a pointer stands for in a query string: its first name is the parameter, or what `include` and
+/// `exclude` were.
+static const char *parameter_path(const api_place *place, const char *pointer)
 {
-    const char *name = pointer;
-    if (*name == '/') {
-        name++;
-    }
-    if (place->query_filter && strncmp(name, "filter/", 7) == 0) {
-        name += 7;
-    }
+    const char *path = *pointer == '/' ? pointer + 1 : pointer;
+    return place->query_filter && strncmp(path, "filter/", 7) == 0 ? path + 7 : path;
+}
+
+static void name_parameter(const api_place *place, const char *name)
+{
     size_t length = strcspn(name, "/");
     if (length >= sizeof place->problem->parameter) {
         length = sizeof place->problem->parameter - 1;
@@ -32,10 +32,15 @@ bool api_place_fail(const api_place *place, const char *pointer, const char *for
     va_start(args, format);
     vsnprintf(detail, sizeof detail, format, args);
     va_end(args);
-    api_problem_set(place->problem, API_BAD_REQUEST, "%s", detail);
     if (place->query_string) {
-        name_parameter(place, pointer);
+        // What is wrong may be deep inside of a parameter that is JSON text.
+        const char *path = parameter_path(place, pointer);
+        bool inside = strchr(path, '/') && detail[0] != '`';
+        api_problem_set(place->problem, API_BAD_REQUEST, "%s%s%s%s", inside ? "`" : "", inside ? path : "",
+                        inside ? "`: " : "", detail);
+        name_parameter(place, path);
     } else {
+        api_problem_set(place->problem, API_BAD_REQUEST, "%s", detail);
         snprintf(place->problem->pointer, sizeof place->problem->pointer, "%s%s", place->prefix, pointer);
     }
     return false;

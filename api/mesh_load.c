@@ -118,7 +118,7 @@ static bool add_links(loader *l)
         if (!api_links_add(&l->soup, l->extra.links, &source, s, &place)) {
             if (l->problem->code == API_BAD_REQUEST) { // a fault of the file, not of the request
                 api_problem p = *l->problem;
-                api_problem_set(l->problem, API_BAD_MESH, "%s %.180s", p.pointer, p.detail);
+                api_problem_set(l->problem, API_BAD_MESH, "%s: %.180s", p.pointer, p.detail);
                 memcpy(l->problem->pointer, p.pointer, sizeof p.pointer);
             }
             return false;

@@ -459,7 +459,7 @@ bool api_sidecar_blame(api_problem *problem)
 {
     if (problem->code == API_BAD_JSON || problem->code == API_BAD_REQUEST) {
         api_problem p = *problem;
-        api_problem_set(problem, API_BAD_REQUEST, "the sidecar%s%s: %.160s", p.pointer[0] ? ", " : "", p.pointer,
+        api_problem_set(problem, API_BAD_MESH, "the sidecar%s%s: %.160s", p.pointer[0] ? ", " : "", p.pointer,
                         p.detail);
         memcpy(problem->pointer, p.pointer, sizeof problem->pointer);
     }

@@ -223,6 +223,30 @@ static bool read_environment_list(srv_config *config, const option *o, const cha
     return true;
 }
 
+/// A limit in the largest unit that leaves it whole.
+static void put_limit(FILE *out, value_kind kind, uint64_t value)
+{
+    static const unit bytes[] = {{"G", GIB}, {"M", 1 << 20}, {"k", 1 << 10}, {"", 1}};
+    static const unit times[] = {{"m", 60000}, {"s", 1000}, {"ms", 1}};
+    const unit *u = kind == VALUE_TIME ? times : bytes;
+    while (u->factor > 1 && (kind == VALUE_COUNT || value == 0 || value % u->factor != 0)) {
+        u++;
+    }
+    fprintf(out, "%llu%s", (unsigned long long)(value / u->factor), u->name);
+}
+
+static void tell_wrong_value(FILE *errors, const char *name, const option *o, const char *value)
+{
+    fprintf(errors, "navd: %s: wrong value \"%s\", expected %s", name, value, o->operand);
+    if (o->kind == VALUE_COUNT || o->kind == VALUE_BYTES || o->kind == VALUE_TIME) {
+        fputs(" from ", errors);
+        put_limit(errors, o->kind, o->least);
+        fputs(" to ", errors);
+        put_limit(errors, o->kind, o->most);
+    }
+    fputc('\n', errors);
+}
+
 static bool read_environment(srv_config *config, FILE *errors)
 {
     for (size_t i = 0; i < OPTION_COUNT; i++) {
@@ -235,7 +259,7 @@ static bool read_environment(srv_config *config, FILE *errors)
         bool ok = options[i].kind == VALUE_LIST ? read_environment_list(config, &options[i], text)
                                                 : read_value(config, &options[i], text);
         if (!ok) {
-            fprintf(errors, "navd: %s: wrong value \"%s\", expected %s\n", name, text, options[i].operand);
+            tell_wrong_value(errors, name, &options[i], text);
             return false;
         }
     }
@@ -301,7 +325,9 @@ static bool read_option(srv_config *config, int argc, char **argv, int *at, bool
     }
     *first = true;
     if (!read_value(config, o, value)) {
-        fprintf(errors, "navd: --%s: wrong value \"%s\", expected %s\n", o->name, value, o->operand);
+        char name[40];
+        snprintf(name, sizeof name, "--%s", o->name);
+        tell_wrong_value(errors, name, o, value);
         return false;
     }
     return true;

@@ -8,9 +8,11 @@
 
 #include "clock.h"
 #include "folder_internal.h"
+#include "id_search.h"
 #include "log.h"
 
 #define QUIET_NS ((uint64_t)SRV_FOLDER_QUIET_MS * SRV_NS_PER_MS)
+#define RESTLESS_NS (4 * QUIET_NS) // after which a file that is replaced again and again is taken as it is
 #define OLD_MS 2000            // at start, a file untouched for so long is taken at the first look
 #define FIRST_SCAN_MAX_MS 2000 // a file that never comes to rest must not keep the service unready
 
@@ -90,25 +92,16 @@ bool srv_folder_ready(srv_folder *folder)
     return atomic_load(&folder->scanned) && atomic_load(&folder->first_loads) == 0;
 }
 
+static const char *item_id(const void *list, size_t at)
+{
+    srv_item *const *items = list;
+    return items[at]->id;
+}
+
 /// Where `id` is or would be. Under the lock.
 static size_t position(const srv_folder *folder, const char *id, bool *found)
 {
-    size_t low = 0, high = folder->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(folder->items[middle]->id, id);
-        if (order == 0) {
-            *found = true;
-            return middle;
-        }
-        if (order < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    *found = false;
-    return low;
+    return srv_id_search(folder->items, folder->count, item_id, id, found);
 }
 
 srv_item *srv__folder_find(srv_folder *folder, const char *id)
@@ -191,6 +184,28 @@ static bool add_candidate(candidates *all, const candidate *c)
     return true;
 }
 
+/// Tells of a file that no reader is for, once each while the server runs.
+static void tell_unknown(srv_folder *folder, const struct dirent *entry)
+{
+    const char *name = entry->d_name;
+    size_t length = strlen(name), ending = strlen(SRV_SIDECAR_ENDING);
+    bool sidecar = length > ending && strcmp(name + length - ending, SRV_SIDECAR_ENDING) == 0;
+    bool file = entry->d_type == DT_REG || entry->d_type == DT_LNK || entry->d_type == DT_UNKNOWN;
+    if (name[0] == '.' || sidecar || !file || api_mesh_known_name(name)) {
+        return;
+    }
+    uint64_t hash = srv_hash(SRV_HASH_START, name, length);
+    for (size_t i = 0; i < folder->told_count; i++) {
+        if (folder->told[i] == hash) {
+            return;
+        }
+    }
+    if (folder->told_count < SRV_TOLD_MAX) {
+        folder->told[folder->told_count++] = hash;
+        srv_log(SRV_INFO, SRV_EVENT("file ignored: its ending is of no format that is known"), SRV_TEXT("file", name));
+    }
+}
+
 /// @return false: the folder could not be read; nothing may be concluded from what is missing
 static bool collect(srv_folder *folder, candidates *all)
 {
@@ -210,6 +225,7 @@ static bool collect(srv_folder *folder, candidates *all)
         candidate c = {0};
         bool outside = false;
         if (!srv__folder_id_of(entry->d_name, c.id)) {
+            tell_unknown(folder, entry);
             continue;
         }
         snprintf(c.name, sizeof c.name, "%s", entry->d_name);
@@ -249,6 +265,13 @@ static bool pairs_equal(const srv_look_pair *a, const srv_look_pair *b)
     return srv_look_equal(&a->mesh, &b->mesh) && srv_look_equal(&a->sidecar, &b->sidecar);
 }
 
+/// Is what changed a new file under the old name, and not the old one written to?
+static bool is_replaced(const srv_look_pair *before, const srv_look_pair *now)
+{
+    return (srv_look_equal(&before->mesh, &now->mesh) || before->mesh.inode != now->mesh.inode) &&
+           (srv_look_equal(&before->sidecar, &now->sidecar) || before->sidecar.inode != now->sidecar.inode);
+}
+
 static bool pair_settled(const srv_look_pair *pair)
 {
     return srv_look_settled(&pair->mesh) && (pair->sidecar.inode == 0 || srv_look_settled(&pair->sidecar));
@@ -274,18 +297,26 @@ static bool look_at(srv_folder *folder, srv_item *item, const candidate *c, uint
     bool old = first && c->look.mesh.modified_ns < (srv_wall_ms() - OLD_MS) * SRV_NS_PER_MS;
     if (same_file && pairs_equal(&item->taken, &c->look)) {
         item->seen = c->look;
+        item->restless_ns = 0;
         return false;
     }
     if (!same_file || !pairs_equal(&item->seen, &c->look)) {
+        // Written to, it may still be growing. Replaced all the time, it would never be looked at twice the same,
+        // but each was put there whole.
+        // (Inode numbers come back, so that not every look shows that a file was replaced.)
+        bool replaced = same_file && is_replaced(&item->seen, &c->look);
+        item->restless_ns = same_file && item->restless_ns ? item->restless_ns : now;
+        bool take = replaced && now - item->restless_ns >= RESTLESS_NS;
         item->seen = c->look;
         item->seen_ns = now;
         snprintf(item->name, sizeof item->name, "%s", c->name);
-        if (!old && !pair_settled(&c->look)) {
+        if (!old && !take && !pair_settled(&c->look)) {
             return true;
         }
     } else if (now - item->seen_ns < QUIET_NS) {
         return true;
     }
+    item->restless_ns = 0;
     item->taken = c->look;
     if (item->queued) {
         return false; // the load that waits will read the newest bytes
@@ -315,22 +346,17 @@ static bool look_at_missing(srv_folder *folder, srv_item *item, uint64_t now)
     return !item->removing;
 }
 
+static const char *candidate_id(const void *list, size_t at)
+{
+    const candidate *first = list;
+    return first[at].id;
+}
+
 static bool is_candidate(const candidates *all, const char *id)
 {
-    size_t low = 0, high = all->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(all->list[middle].id, id);
-        if (order == 0) {
-            return true;
-        }
-        if (order < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return false;
+    bool found;
+    srv_id_search(all->list, all->count, candidate_id, id, &found);
+    return found;
 }
 
 bool srv_folder_scan(srv_folder *folder)

@@ -11,6 +11,7 @@
 
 #define SRV_NAME_MAX 256
 #define SRV_SIDECAR_ENDING ".meta.json"
+#define SRV_TOLD_MAX 64
 
 /// A mesh file and its sidecar as one look saw them.
 typedef struct srv_look_pair {
@@ -24,6 +25,7 @@ typedef struct srv_item {
     srv_look_pair taken;     ///< what the newest load was queued for, or what we wrote ourselves
     srv_look_pair seen;      ///< by the last scan
     uint64_t seen_ns;        ///< when `seen` was first seen so
+    uint64_t restless_ns;    ///< since when no look has found it at rest; 0: it is
     uint64_t missing_ns;     ///< since when there is no file; 0: there is
     bool queued;             ///< a load waits in the job queue
     bool removing;           ///< a removal waits in the job queue
@@ -51,7 +53,10 @@ struct srv_folder {
     uint64_t opened_ns;
     atomic_bool scanned;
     atomic_size_t first_loads; ///< of the first scan, still to finish
-    bool unreadable;           ///< told already; main thread only
+    // main thread only:
+    bool unreadable;             ///< told already
+    uint64_t told[SRV_TOLD_MAX]; ///< hashes of the names of unknown files that were told of
+    size_t told_count;
 
     pthread_mutex_t lock;
     // under lock:

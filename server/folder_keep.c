@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "folder_internal.h"
+#include "log.h"
 
 char *srv_folder_sidecar(srv_folder *folder, const char *id)
 {
@@ -86,7 +87,12 @@ static bool remove_files(const srv_folder *folder, const char *id, const char *e
         char of[NAV_ID_MAX + 1];
         if (srv__folder_id_of(entry->d_name, of) && strcmp(of, id) == 0 &&
             (!except || strcmp(entry->d_name, except) != 0)) {
-            ok = srv_file_remove(folder->path, entry->d_name, problem) && ok;
+            bool removed = srv_file_remove(folder->path, entry->d_name, problem);
+            ok = removed && ok;
+            if (removed) {
+                srv_log(SRV_INFO, SRV_EVENT("mesh file removed"), SRV_TEXT("mesh", id),
+                        SRV_TEXT("file", entry->d_name));
+            }
         }
     }
     closedir(dir);

@@ -145,21 +145,25 @@ static void judge_rights(srv_request *r, const header_walk *w)
     r->api.may_change = r->conn->local && !w->forwarded && !foreign_page;
 }
 
-/// "gzip" or "*" among the codings, not with q=0.
+/// "gzip" among the codings, else "*", and not with q=0.
 static bool accepts_gzip(const char *encoding)
 {
+    bool accepted = false;
     for (const char *at = encoding; *at;) {
         at += strspn(at, " \t,");
         size_t name = strcspn(at, " \t,;");
         size_t item = strcspn(at, ",");
-        bool gzip = (name == 4 && strncasecmp(at, "gzip", 4) == 0) || (name == 1 && *at == '*');
-        if (gzip) {
+        bool gzip = name == 4 && strncasecmp(at, "gzip", 4) == 0;
+        if (gzip || (name == 1 && *at == '*')) {
             const char *q = memmem(at, item, "q=", 2);
-            return !q || strtod(q + 2, NULL) > 0;
+            accepted = !q || strtod(q + 2, NULL) > 0;
+            if (gzip) {
+                return accepted;
+            }
         }
         at += item;
     }
-    return false;
+    return accepted;
 }
 
 /// Two ways to say where a body ends are one too many: a proxy may believe the other one (request

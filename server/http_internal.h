@@ -74,6 +74,7 @@ struct srv_request {
     bool close;       ///< end the connection after the answer
     bool suspended;
     bool accepts_gzip, compressed;
+    bool varies;           ///< another client may get the answer compressed
     bool answered;         ///< counted in the metrics
     const char *method;    ///< as sent
     const char *origin;    ///< allowed by --cors-origin; NULL: none

@@ -23,8 +23,8 @@ static bool is_text(const char *content_type)
 void srv__compress(srv_request *r)
 {
     api_buffer *body = &r->response.body;
-    if (!r->accepts_gzip || body->size <= COMPRESS_MIN_BYTES || body->size > UINT32_MAX ||
-        !is_text(r->response.content_type)) {
+    r->varies = body->size > COMPRESS_MIN_BYTES && body->size <= UINT32_MAX && is_text(r->response.content_type);
+    if (!r->accepts_gzip || !r->varies) {
         return;
     }
     z_stream z = {0};
@@ -108,6 +108,8 @@ static void add_headers(const srv_request *r, struct MHD_Response *out)
     }
     if (r->compressed) {
         add(out, "Content-Encoding", "gzip");
+    }
+    if (r->varies) { // a cache must know it of the plain one, too
         add(out, "Vary", "Accept-Encoding");
     }
     if (r->origin) {

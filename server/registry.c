@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "id_search.h"
 
 /// The count of a published mesh; api_mesh.owner points here.
 typedef struct holder {
@@ -104,25 +105,16 @@ void srv_registry_destroy(srv_registry *registry)
     free(registry);
 }
 
+static const char *slot_id(const void *list, size_t at)
+{
+    slot *const *slots = list;
+    return slots[at]->id;
+}
+
 /// Where `id` is or would be. Under the lock.
 static size_t position(const srv_registry *registry, const char *id, bool *found)
 {
-    size_t low = 0, high = registry->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(registry->slots[middle]->id, id);
-        if (order == 0) {
-            *found = true;
-            return middle;
-        }
-        if (order < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    *found = false;
-    return low;
+    return srv_id_search(registry->slots, registry->count, slot_id, id, found);
 }
 
 static slot *find(const srv_registry *registry, const char *id)

@@ -1,7 +1,9 @@
 """Meshes come, change and go: uploads, the folder, reports, geometry."""
 import json
 import os
+import re
 import time
+from urllib.parse import quote
 
 from harness import meshes
 from harness.case import ServerCase
@@ -101,6 +103,23 @@ class Uploads(ServerCase):
                                  ("?format=gif", "format")):
             problem = self.assert_problem(self.put("turned2", meshes.bend(), parameters), 400, "bad_request")
             self.assertEqual(problem.get("parameter"), name)
+
+    def test_parameters_that_are_wrong_inside(self):
+        for parameter, value, detail in (
+                ("areas", '{"mud":{"id":300}}', "`areas/mud/id`: must be a whole number from 0 to 255"),
+                ("areas", "x", "must be an object {name: {id, cost}}, not a string"),
+                ("links", '[{"id":"a","start":[1],"end":[1,2,3]}]', "`links/0/start`: must be [x, y, z] or {")):
+            a = self.put("wrong", meshes.room(), "?persist=false&%s=%s" % (parameter, quote(value)))
+            self.assertEqual((a.status, a.json()["parameter"]), (400, parameter))
+            self.assertTrue(a.json()["detail"].startswith(detail), a)
+        a = self.put("wrong", json.dumps({**json.loads(meshes.room()), "links": [{"id": "a"}]}).encode(), "?persist=false")
+        self.assertEqual((a.status, a.json()["detail"]), (422, "/links/0: a link needs its start and its end"))
+
+    def test_around_as_a_list(self):
+        for value, told in (("1,0", "4 numbers, a position's and the radius, not 2"), ("1,0,1", "not 3"), ("1,0,1,2,3", "not 5")):
+            a = self.ask("GET", "/v1/meshes/room/random?around=" + value)
+            self.assertEqual((a.status, a.json()["parameter"]), (400, "around"))
+            self.assertIn(told, a.json()["detail"])
 
     def test_if_match(self):
         revision = self.put("match", meshes.bend(6), "?persist=false").json()["revision"]
@@ -226,6 +245,46 @@ class Folder(ServerCase):
         self.assertEqual(self.query("bend", "nearest", point=[-1, -1, 0])["status"], "found")
         os.unlink(self.server.path("bend.meta.json"))
         self.becomes(6)
+
+    def test_a_broken_sidecar_is_a_broken_mesh(self):
+        self.server.write("bend.meta.json", b'{"areas":{"mud":{"id":300}}}')
+        a = self.ask("POST", "/v1/meshes/bend/reload", b"")
+        self.assertEqual((a.status, a.code()), (422, "bad_mesh"))
+        self.assertEqual(a.json()["detail"], "the sidecar, /areas/mud/id: must be a whole number from 0 to 255")
+        self.becomes(6)
+
+    def test_every_file_of_an_id_goes_with_it(self):
+        """bend.json and bend.obj are both bend's: left behind, the other one would be served after the next start."""
+        self.server.write("bend.obj", b"v 0 0 0\nv 0 0 1\nv 1 0 1\nv 1 0 0\nf 1 2 3 4\n")
+        self.server.write("bend.meta.json", b'{"snap":3}')
+        self.server.write("bend-2.json", meshes.room())
+        self.server.until(lambda: self.summary("bend-2"), "a later file")
+        self.assertEqual(self.ask("DELETE", "/v1/meshes/bend").status, 204)
+        self.assertEqual(os.listdir(self.server.folder), ["bend-2.json"])
+        log = self.server.stderr()
+        for name in ("bend.json", "bend.obj"):
+            self.assertRegex(log, "mesh file removed.*" + re.escape(name))
+
+    def test_replaced_more_often_than_it_can_be_watched(self):
+        """Where renames follow each other faster than looks, the newest is taken now and then all the same."""
+        revisions, end, n = set(), time.monotonic() + 1.5, 0
+        while time.monotonic() < end:
+            n += 1
+            self.server.write("bend.json", meshes.bend(6 + n % 2))
+            revisions.add(self.summary()["revision"])
+            time.sleep(0.01)
+        self.assertGreater(len(revisions), 2)
+
+    def test_files_of_no_format_are_told_of_once(self):
+        for _ in range(2):
+            self.server.write("README.txt", b"not a mesh")
+            self.server.write("mark.json", meshes.room())
+            self.server.until(lambda: self.summary("mark"), "a later file")
+            time.sleep(0.2)
+            os.unlink(self.server.path("mark.json"))
+            self.server.until(lambda: not self.summary("mark"), "its end")
+        self.assertEqual(self.server.stderr().count("README.txt"), 1)
+        self.assertNotIn("bend.meta.json", self.server.stderr())
 
     def test_the_same_bytes_again_are_no_change(self):
         before = self.summary()["revision"]

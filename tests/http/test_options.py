@@ -30,6 +30,13 @@ class Wrong(unittest.TestCase):
         self.assertIn("--nosuch", self.refused(2, "--nosuch"))
         self.assertIn("NAVD_THREADS", self.refused(2, "--print-config", env={"NAVD_THREADS": "lots"}))
 
+    def test_usage_tells_the_range(self):
+        for option, value, told in (("--max-body", "10", "BYTES from 1k to 16G"), ("--threads", "0", "N from 1 to 64"),
+                                    ("--request-timeout", "1ms", "TIME from 10ms to 1440m"), ("--log", "x", "text|json\n")):
+            with self.subTest(option):
+                self.assertIn(told, self.refused(2, option, value) + "\n")
+        self.assertIn("from 1 to 1000000", self.refused(2, "--print-config", env={"NAVD_MAX_BATCH": "0"}))
+
     def test_listen_addresses(self):
         for address in ("localhost", "127.0.0.1:99999", "127.0.0.1:", "300.1.1.1:80", ":::", "unix:", "127.0.0.1:8o"):
             with self.subTest(address):

@@ -67,11 +67,18 @@ class Compression(ServerCase):
         self.assertEqual(gzip.decompress(packed.body), plain.body)
 
     def test_not_for_others_and_not_for_short_ones(self):
-        for accepted in ("identity", "gzip;q=0", "br", ""):
+        for accepted in ("identity", "gzip;q=0", "br", "", "*;q=0", "gzip;q=0, *", "*, gzip;q=0"):
             a = self.ask("GET", "/v1/meshes/maze/geometry", headers=[("Accept-Encoding", accepted)])
             self.assertNotIn("content-encoding", a.headers, accepted)
+            self.assertEqual(a.headers["vary"], "Accept-Encoding")
         a = self.ask("GET", "/livez", headers=[("Accept-Encoding", "gzip")])
         self.assertNotIn("content-encoding", a.headers)
+        self.assertNotIn("vary", a.headers)
+
+    def test_gzip_by_its_name_or_any(self):
+        for accepted in ("GZIP", "*", "*;q=0, gzip", "deflate;q=1, gzip;q=0.1"):
+            a = self.ask("GET", "/v1/meshes/maze/geometry", headers=[("Accept-Encoding", accepted)])
+            self.assertEqual((a.headers.get("content-encoding"), a.headers["vary"]), ("gzip", "Accept-Encoding"), accepted)
 
 
 class Origins(ServerCase):

@@ -392,10 +392,10 @@ static void test_bad_sidecars(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         api_problem problem;
         assert_null(load_named(SQUARE "}", strlen(SQUARE "}"), NULL, cases[i].given, NULL, &problem));
-        check_refusal(&problem, API_BAD_REQUEST, problem.pointer, &cases[i]);
+        check_refusal(&problem, API_BAD_MESH, problem.pointer, &cases[i]);
     }
     // The same fault in the mesh itself is the mesh's.
-    static const refusal own = {"links", "/links/0/area", "/links/0/area no area is called `mud`"};
+    static const refusal own = {"links", "/links/0/area", "/links/0/area: no area is called `mud`"};
     static const char text[] = LINKED("{\"start\":[0,0,0],\"end\":[1,1,1],\"area\":\"mud\"}");
     api_problem problem;
     assert_null(load_named(text, sizeof text - 1, NULL, NULL, NULL, &problem));

@@ -200,6 +200,55 @@ static void test_written_in_place(void **state)
     assert_true(revision(f, "a") > first);
 }
 
+/// As a rename within the clock's granule of the last write leaves it, or a file copied with a time to come.
+static void rename_in_unsettled(fixture *f, const char *text)
+{
+    char from[TEMP_PATH_MAX], to[TEMP_PATH_MAX];
+    snprintf(from, sizeof from, "%s/.part", f->files.path);
+    snprintf(to, sizeof to, "%s/a.json", f->files.path);
+    temp_folder_write(&f->files, ".part", text, SIZE_MAX);
+    temp_folder_age(&f->files, ".part", -3600);
+    assert_int_equal(rename(from, to), 0);
+}
+
+static void test_replaced_all_the_time(void **state)
+{
+    fixture *f = *state;
+    settle(f);
+    int loads = 0;
+    uint64_t last = 0;
+    for (int i = 0; i < 100; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "{\"name\":\"%d\",%s", i, SMALL + 1);
+        rename_in_unsettled(f, text);
+        srv_folder_scan(f->folder);
+        wait_for_jobs(f);
+        loads += revision(f, "a") != last;
+        last = revision(f, "a");
+        usleep(10000);
+    }
+    assert_true(loads >= 2);
+    assert_true(loads <= 20); // each waits for a moment all the same
+}
+
+/// A file that is written to all the time is not whole, however long it takes.
+static void test_written_all_the_time(void **state)
+{
+    fixture *f = *state;
+    temp_folder_write(&f->files, "a.json", SMALL, SIZE_MAX);
+    settle(f);
+    uint64_t first = revision(f, "a");
+    for (size_t i = 0; i < 60; i++) {
+        temp_folder_write(&f->files, "a.json", LARGE, 2 + i);
+        temp_folder_age(&f->files, "a.json", -(int)i);
+        srv_folder_scan(f->folder);
+        usleep(10000);
+    }
+    wait_for_jobs(f);
+    assert_int_equal(revision(f, "a"), first);
+    assert_string_equal(error_of(f, "a"), "");
+}
+
 static void test_broken_and_repaired(void **state)
 {
     fixture *f = *state;
@@ -247,8 +296,15 @@ static void test_sidecar(void **state)
     srv_registry_release(f->registry, mesh);
     temp_folder_write(&f->files, "a.meta.json", "{\"nonsense\":3}", SIZE_MAX);
     settle(f);
-    assert_string_equal(error_of(f, "a"), "bad_request");
+    assert_string_equal(error_of(f, "a"), "bad_mesh");
     assert_true(side(f, "a") == 1);
+    api_problem problem;
+    assert_false(srv_folder_reload(f->folder, "a", &problem));
+    assert_int_equal(problem.code, API_BAD_MESH);
+    assert_non_null(strstr(problem.detail, "the sidecar, /nonsense: unknown"));
+    temp_folder_write(&f->files, "a.meta.json", "{\"snap\":", SIZE_MAX);
+    assert_false(srv_folder_reload(f->folder, "a", &problem));
+    assert_int_equal(problem.code, API_BAD_MESH);
 }
 
 static void test_removed(void **state)
@@ -460,6 +516,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_old_files_are_taken_at_the_first_look, setup, teardown),
         cmocka_unit_test_setup_teardown(test_renamed_in, setup, teardown),
         cmocka_unit_test_setup_teardown(test_written_in_place, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_replaced_all_the_time, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_written_all_the_time, setup, teardown),
         cmocka_unit_test_setup_teardown(test_broken_and_repaired, setup, teardown),
         cmocka_unit_test_setup_teardown(test_unchanged_content, setup, teardown),
         cmocka_unit_test_setup_teardown(test_sidecar, setup, teardown),

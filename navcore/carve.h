@@ -77,7 +77,11 @@ void nav__carver_free(nav__carver *c);
 /// Makes room in a growing array.
 bool nav__grow(const nav_alloc *alloc, void *array, uint32_t *cap, uint32_t count, size_t size);
 
-/// Where the lines a-b and c-d cross, to the nearest 32-bit floats; the same whichever way round both are given.
+/// Where a-b crosses the line through c and d (a and b are on its sides), to the nearest 32-bit floats; the same
+/// whichever way round both are given.
+nav__p2 nav__cut_at(nav__p2 a, nav__p2 b, nav__p2 c, nav__p2 d);
+
+/// Where a-b and c-d cross; the same whichever is named first, too.
 nav__p2 nav__crossing(nav__p2 a, nav__p2 b, nav__p2 c, nav__p2 d);
 
 #endif

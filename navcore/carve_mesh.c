@@ -348,29 +348,30 @@ static bool push_task(nav__carver *c, uint32_t *count, uint32_t from, uint32_t t
     return true;
 }
 
-nav__p2 nav__crossing(nav__p2 a, nav__p2 b, nav__p2 c, nav__p2 d)
+static void sort_ends(nav__p2 *a, nav__p2 *b)
 {
-    if (b.x < a.x || (b.x == a.x && b.z < a.z)) {
-        nav__p2 swap = a;
-        a = b;
-        b = swap;
+    if (b->x < a->x || (b->x == a->x && b->z < a->z)) {
+        nav__p2 swap = *a;
+        *a = *b;
+        *b = swap;
     }
-    if (d.x < c.x || (d.x == c.x && d.z < c.z)) {
-        nav__p2 swap = c;
-        c = d;
-        d = swap;
-    }
-    if (c.x < a.x || (c.x == a.x && (c.z < a.z || (c.z == a.z && (d.x < b.x || (d.x == b.x && d.z < b.z)))))) {
-        nav__p2 swap = a;
-        a = c;
-        c = swap;
-        swap = b;
-        b = d;
-        d = swap;
-    }
+}
+
+nav__p2 nav__cut_at(nav__p2 a, nav__p2 b, nav__p2 c, nav__p2 d)
+{
+    sort_ends(&a, &b);
+    sort_ends(&c, &d);
     double from = nav__orient(c, d, a), to = nav__orient(c, d, b), all = from - to;
     double t = all != 0 ? fmin(fmax(from / all, 0), 1) : 0.5;
-    return (nav__p2){(double)(float)(a.x + t * (b.x - a.x)), (double)(float)(a.z + t * (b.z - a.z))};
+    return (nav__p2){nav__as_float(a.x + t * (b.x - a.x)), nav__as_float(a.z + t * (b.z - a.z))};
+}
+
+nav__p2 nav__crossing(nav__p2 a, nav__p2 b, nav__p2 c, nav__p2 d)
+{
+    sort_ends(&a, &b);
+    sort_ends(&c, &d);
+    bool swap = c.x < a.x || (c.x == a.x && (c.z < a.z || (c.z == a.z && (d.x < b.x || (d.x == b.x && d.z < b.z)))));
+    return swap ? nav__cut_at(c, d, a, b) : nav__cut_at(a, b, c, d);
 }
 
 /// Two lines cross: both bend to a common corner.

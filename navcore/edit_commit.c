@@ -451,25 +451,17 @@ static bool settle_fan(nav_editor *e)
     return true;
 }
 
-/// Numbers that no fan holds any more: theirs is a half-edge that is gone, so that nobody takes them for a corner.
+/// Numbers that no fan holds any more. Their half-edges are no longer theirs, which tells whoever asks.
 static bool free_vertices(nav_editor *e)
 {
-    uint32_t gone = NAV_NONE;
-    for (uint32_t i = 0; i < e->plan.cell_count && gone == NAV_NONE; i++) {
-        gone = e->plan.cells[i].carved ? e->base.cells[e->plan.cells[i].cell].first_edge : NAV_NONE;
-    }
     for (uint32_t i = 0; i < e->old_vertices.count; i++) {
         uint32_t v = e->old_vertices.data[i];
         if (v == NAV__VERTEX || is_claimed(e, v)) {
             continue;
         }
         e->claims.data[v] = e->claim_stamp; // once
-        uint32_t edge = e->now.vertex_edge[v];
-        if (is_alive(e, v) && e->edge_seen.data[edge] != e->claim_stamp) {
+        if (is_alive(e, v) && e->edge_seen.data[e->now.vertex_edge[v]] != e->claim_stamp) {
             continue; // held by a fan that was not looked at
-        }
-        if (gone != NAV_NONE) {
-            *(uint32_t *)NAV__WRITE(e, vertex_edge, v, 1) = gone;
         }
         if (v >= e->base.vertex_count && !nav__numbers_add(e, &e->free_vertices, v)) {
             return false;

@@ -39,7 +39,7 @@ static void give(const nav_editor *e, void *p)
 bool nav__part_hull(const nav_editor *e, nav__p2 *points, uint32_t count, nav__part *part)
 {
     for (uint32_t i = 0; i < count; i++) {
-        points[i] = (nav__p2){(double)(float)points[i].x, (double)(float)points[i].z};
+        points[i] = (nav__p2){nav__as_float(points[i].x), nav__as_float(points[i].z)};
     }
     qsort(points, count, sizeof *points, by_place);
     nav__p2 *hull = take(e, (2 * (size_t)count + 1) * sizeof *hull);
@@ -179,7 +179,7 @@ static nav_status add_prism(const nav_editor *e, nav__body *b, const nav_shape *
     double area = 0;
     for (uint32_t i = 0; status == NAV_OK && i < s->point_count; i++) {
         nav__p2 p = relative(e, s->points[i]);
-        at[i] = (nav__p2){(double)(float)p.x, (double)(float)p.z};
+        at[i] = (nav__p2){nav__as_float(p.x), nav__as_float(p.z)};
         area += i >= 2 ? nav__cross(nav__sub(at[i - 1], at[0]), nav__sub(at[i], at[0])) : 0;
     }
     for (uint32_t i = 0; status == NAV_OK && area < 0 && i < s->point_count / 2; i++) {

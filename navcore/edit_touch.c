@@ -94,7 +94,7 @@ uint32_t nav__edit_clip(nav_editor *e, uint32_t count, nav__p2 a, nav__p2 b, dou
             e->clip[1][kept++] = p;
         }
         if (in != next_in && (in ? dp : dq) > slack) {
-            e->clip[1][kept++] = nav__crossing(a, b, p, q);
+            e->clip[1][kept++] = nav__cut_at(p, q, a, b);
         }
     }
     nav__p2 *swap = e->clip[0];
@@ -274,31 +274,41 @@ typedef struct stretch {
     uint32_t from_side, to_side; ///< NAV_NONE: an end inside
 } stretch;
 
+/// A line enters and leaves through sides whose ends it parts: judged exactly, so that both sides of a rim agree.
 /// @return false: no part of the line lies inside
 static bool cut_line(const ring *r, nav__p2 s, nav__p2 t, stretch *out)
 {
+    double side_from = -INFINITY, side_to = INFINITY;
     *out = (stretch){0, 1, NAV_NONE, NAV_NONE};
+    bool enters = false, leaves = false;
     for (uint32_t j = 0; j < r->count; j++) {
         nav__p2 a = ring_at(r, j), b = ring_at(r, j + 1);
         double ds = nav__orient(a, b, s), dt = nav__orient(a, b, t);
         if (ds <= 0 && dt <= 0) {
             return false;
         }
+        if (ds > 0 && dt > 0) {
+            continue;
+        }
+        double at = ds / (ds - dt), la = nav__orient(s, t, a), lb = nav__orient(s, t, b);
+        bool through = (la >= 0 && lb <= 0) || (la <= 0 && lb >= 0);
         if (ds <= 0) {
-            double at = ds / (ds - dt);
-            if (at > out->from || (at == out->from && out->from_side == NAV_NONE)) {
-                out->from = at;
+            enters = true;
+            out->from = fmax(out->from, at);
+            if (through && at > side_from) {
+                side_from = at;
                 out->from_side = j;
             }
-        } else if (dt <= 0) {
-            double at = ds / (ds - dt);
-            if (at < out->to || (at == out->to && out->to_side == NAV_NONE)) {
-                out->to = at;
+        } else {
+            leaves = true;
+            out->to = fmin(out->to, at);
+            if (through && at < side_to) {
+                side_to = at;
                 out->to_side = j;
             }
         }
     }
-    return out->from < out->to;
+    return out->from < out->to && enters == (out->from_side != NAV_NONE) && leaves == (out->to_side != NAV_NONE);
 }
 
 /// The corner where a line enters or leaves, noted on the rim.

@@ -107,7 +107,8 @@ struct nav_mesh {
     const uint8_t *edge_offset; ///< [edge_count] and how far from it the half-edge's own cell is
     const float *vertex_y;      ///< [vertex_count] on the surface; NULL: all at height min[1]
     const uint32_t
-        *vertex_edge; ///< [vertex_count] a half-edge that starts here; of an open fan the most clockwise (a wall)
+        *vertex_edge; ///< [vertex_count] a half-edge that starts here; of an open fan the most clockwise (a wall).
+                     ///< A vertex that nothing has any more leads to a half-edge of another
 
     const double *island_area; ///< [island_count] ground area
     const nav_link *links;     ///< [link_count]

@@ -83,7 +83,7 @@ typedef struct nav_path_options {
     bool corridor;       ///< also give the polygons crossed
     bool surface;        ///< also a point at each polygon edge crossed, with its height
     uint32_t max_nodes;  ///< search nodes; 0: no limit
-    uint32_t explain;    ///< tell of up to so many nodes expanded (of the search without area costs); 0: none
+    uint32_t explain;    ///< tell of up to so many nodes expanded; 0: none
     double max_length;   ///< the path is cut where its 3D length reaches this; 0: no limit
 } nav_path_options;
 
@@ -96,10 +96,11 @@ typedef struct nav_ridden {
 } nav_ridden;
 
 /// One node that the search expanded: from `root` the interval `left` - `right` of an edge was seen, and the
-/// cell behind it was entered. For drawing why a path is what it is.
+/// cell behind it was entered. For drawing why a path is what it is. With area costs the search is over places
+/// on edges: `left` and `right` are one such place, and `polygon` lies before it.
 typedef struct nav_explained {
     nav_vec root, left, right;
-    double g;          ///< length of the way to root, over the ground plane
+    double g;          ///< length of the way to root, over the ground plane; with area costs its cost
     uint32_t polygon;  ///< of the file, in the cell entered
 } nav_explained;
 

@@ -148,9 +148,12 @@ static nav__search_result search_cheapest(path_job *job, const nav_place *goal, 
                             .filter = &job->options->snap.filter,
                             .start = &job->start,
                             .goal = &job->goal,
-                            .max_nodes = job->options->max_nodes};
+                            .max_nodes = job->options->max_nodes,
+                            .explain = job->options->explain};
     nav__search_result result = nav__weighted_search(job->query, &search);
     job->path->nodes = search.nodes;
+    job->path->explained = job->query->explained.data;
+    job->path->explained_count = search.explained_count;
     if (result != NAV__FOUND && result != NAV__LIMITED) {
         return result;
     }

@@ -295,6 +295,37 @@ static void expand(search_state *st, uint32_t from)
     }
 }
 
+// ---- what was expanded -----------------------------------------------------------------------------
+
+static nav_vec absolute(const nav_mesh *m, nav_vec at)
+{
+    return (nav_vec){m->origin.x + at.x, m->origin.y + at.y, m->origin.z + at.z};
+}
+
+/// Notes a site for those who want to see the search: an interval of one point, seen from the site's root.
+static bool explain(search_state *st, uint32_t site)
+{
+    const nav_mesh *m = st->m;
+    const nav__site *s = &st->sites.all[site];
+    if (s->parent == NAV_NONE) {
+        return true; // the start, seen from nowhere
+    }
+    uint32_t cell = s->cell != NAV_NONE ? s->cell : m->rides[s->place].to_cell, face;
+    nav_explained *list =
+        nav__reserve(st->query, &st->query->explained, ((size_t)st->w->explained_count + 1) * sizeof *list);
+    if (!list) {
+        return false;
+    }
+    const nav__site *root = &st->sites.all[s->root];
+    nav__cell_height(m, cell, ground(s->at), &face);
+    list[st->w->explained_count++] = (nav_explained){.root = absolute(m, root->at),
+                                                     .left = absolute(m, s->at),
+                                                     .right = absolute(m, s->at),
+                                                     .g = root->g,
+                                                     .polygon = nav__face_polygon(m, face)};
+    return true;
+}
+
 // ---- the way found ---------------------------------------------------------------------------------
 
 /// A site as a point of a way.
@@ -448,13 +479,16 @@ static nav__search_result run(search_state *st)
         if ((++w->nodes & 255) == 0 && interrupt->stop && interrupt->stop(interrupt->ctx)) {
             return NAV__STOPPED;
         }
+        if (w->explained_count < w->explain && !explain(st, site)) {
+            return NAV__OUT_OF_MEMORY;
+        }
         expand(st, site);
     }
 }
 
 nav__search_result nav__weighted_search(nav_query *query, nav__weighted *search)
 {
-    search->nodes = search->step_count = 0;
+    search->nodes = search->step_count = search->explained_count = 0;
     search->cost = search->length = 0;
     if (!search->start->count || !search->goal->count) {
         return NAV__EXHAUSTED;

@@ -19,9 +19,11 @@ typedef struct nav__weighted {
     const nav__anchor *start, *goal;
     uint32_t max_nodes; ///< 0: no limit
     double max_cost;    ///< 0: no limit
+    uint32_t explain;   ///< sites to note in query->explained
 
     // The answer.
     uint32_t nodes;      ///< sites expanded
+    uint32_t explained_count;
     double cost;         ///< walked legs: 3D length times the area's cost; rides: nav__ride_cost
     double length;       ///< 3D, rides included
     uint32_t step_count; ///< nav__step in query->steps, the start first

@@ -110,6 +110,32 @@ static void goes_round_mud_when_that_is_cheaper(void **state)
     }
 }
 
+/// What was expanded is told in the search's order: places seen from roots that cost no more than the way found.
+static void tells_what_it_expanded(void **state)
+{
+    nav_query *query = *state;
+    weighted_scene s;
+    make_lane(&s, 1.2, 1);
+    double costs[256] = {[0] = 1, [1] = 1.2, [2] = 1};
+    nav_path_options options = nav_path_options_default();
+    options.snap.filter.area_costs = costs;
+    options.explain = 5;
+    nav_path path;
+    assert_int_equal(nav_query_path(query, s.nav, at(0.5, 0.5), at(9.5, 0.5), &options, &path), NAV_OK);
+    assert_true(path.nodes > 6);
+    assert_int_equal(path.explained_count, 5);
+    for (uint32_t i = 0; i < path.explained_count; i++) {
+        const nav_explained *e = &path.explained[i];
+        assert_true(e->g >= 0 && e->g <= path.cost);
+        assert_true(e->left.x == e->right.x && e->left.z == e->right.z);
+        assert_true(e->left.x >= 0 && e->left.x <= 10 && e->left.z >= 0 && e->left.z <= 4);
+        assert_true(e->polygon < 8);
+    }
+    // The first is seen from the start.
+    assert_true(path.explained[0].g == 0 && path.explained[0].root.x == 0.5 && path.explained[0].root.z == 0.5);
+    weighted_scene_destroy(&s);
+}
+
 /// Round a vertex with a sliver beside it: the edges that the way crosses there lie close together.
 static void passes_a_sliver_in_a_straight_line(void **state)
 {
@@ -537,6 +563,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(goes_round_mud_when_that_is_cheaper),
         cmocka_unit_test(passes_a_sliver_in_a_straight_line),
+        cmocka_unit_test(tells_what_it_expanded),
+
         cmocka_unit_test(refracts_at_a_border),
         cmocka_unit_test(uses_a_road_beside_the_straight_line),
         cmocka_unit_test(does_not_squeeze_between_closed_cells),

@@ -220,20 +220,28 @@ size_t api_number_rounded(char *out, float value, int decimals)
     if (!(std::fabs(value) < 16777216.0f)) {
         return api_number_float(out, value);
     }
-    char *end = std::to_chars(out, out + room, double(value), std::chars_format::fixed, decimals).ptr;
-    if (decimals > 0) {
-        while (end[-1] == '0') {
-            end--;
-        }
-        if (end[-1] == '.') {
-            end--;
-        }
+    // 24 bits times those of 5^9 fit in a double's 53, so the product is exact and its rounding the right one:
+    // to the nearest, ties to even. Several times as fast as to_chars with a precision.
+    int64_t n = std::llrint(double(value) * powers[decimals]);
+    char *at = out;
+    if (n < 0) {
+        *at++ = '-';
+        n = -n;
     }
-    if (end - out == 2 && out[0] == '-' && out[1] == '0') {
-        out[0] = '0';
-        end = out + 1;
+    int64_t unit = int64_t(powers[decimals]);
+    int64_t whole = n / unit, rest = n % unit;
+    at = std::to_chars(at, out + room, whole).ptr;
+    if (rest == 0) {
+        return size_t(at - out);
     }
-    return size_t(end - out);
+    for (; rest % 10 == 0; rest /= 10) {
+        decimals--;
+    }
+    *at = '.';
+    for (char *digit = at + decimals; digit > at; digit--, rest /= 10) {
+        *digit = char('0' + rest % 10);
+    }
+    return size_t(at + 1 + decimals - out);
 }
 
 size_t api_number_u64(char *out, uint64_t value)

@@ -161,7 +161,7 @@ class Agents(ServerCase):
         self.assertEqual(self.stream("demo", "?fields=position&precision=3").next().name, "full")
 
     def test_slow_readers_are_dropped_and_told(self):
-        self.call("POST", "room/agents", {"agents": crowd(1500, max_speed=0.01), "fields": []}, 201)
+        self.call("POST", "room/agents", {"agents": crowd(300, max_speed=0.01, avoidance="none"), "fields": []}, 201)
         slow, quick = self.stream("room"), self.stream("room", "?fields=state")
         self.assertEqual(quick.next().name, "full")
         began = time.monotonic()
@@ -178,7 +178,6 @@ class Agents(ServerCase):
         self.assertEqual(seen[-1].name, "end")
         self.assertEqual(seen[-1].data["reason"], "slow")
         self.assertEqual(seen[0].name, "full")
-        self.call("PATCH", "room/agents", {"agents": [], "fields": []})
 
     def slow_readers(self):
         text = self.ask("GET", "/metrics").body.decode()

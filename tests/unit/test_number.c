@@ -118,6 +118,35 @@ static void test_rounding(void **state)
     assert_string_equal(rounded(NAN, 3), "null");
 }
 
+/// Against the C library's, which rounds exact values; without the zeros at the end.
+static void test_rounding_of_all_kinds(void **state)
+{
+    (void)state;
+    uint64_t seed = 99;
+    for (int i = 0; i < 400000; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        uint32_t bits = (uint32_t)(seed >> 32);
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        if (i % 2) { // of the size of coordinates, ties among them
+            value = (float)((int32_t)bits >> 8) / (float)(1 << (i / 2 % 16));
+        }
+        int decimals = i / 32 % 10;
+        if (!(fabsf(value) < 16777216.0f)) {
+            continue;
+        }
+        char expected[64];
+        int length = snprintf(expected, sizeof expected, "%.*f", decimals, (double)value);
+        while (decimals > 0 && expected[length - 1] == '0') {
+            expected[--length] = '\0';
+        }
+        if (expected[length - 1] == '.') {
+            expected[--length] = '\0';
+        }
+        assert_string_equal(rounded(value, decimals), strcmp(expected, "-0") == 0 ? "0" : expected);
+    }
+}
+
 static void test_round_trip(void **state)
 {
     (void)state;
@@ -215,6 +244,7 @@ int main(void)
         cmocka_unit_test(test_lists_of_floats),
         cmocka_unit_test(test_doubles_are_shortest),
         cmocka_unit_test(test_rounding),
+        cmocka_unit_test(test_rounding_of_all_kinds),
         cmocka_unit_test(test_round_trip),
         cmocka_unit_test(test_coordinates),
         cmocka_unit_test(test_parsing),

@@ -48,7 +48,7 @@ FORMATTED := $(wildcard $(foreach d,navcore api server tests/*,$(d)/*.c $(d)/*.h
 
 .DEFAULT_GOAL := all
 .PRECIOUS: $(BUILD)/%.o
-.PHONY: all run test unit unit-programs http web conformance bench load san format lint help clean deps deps-run deps-node
+.PHONY: all run test unit unit-programs http web conformance bench load load-agents san format lint help clean deps deps-run deps-node
 
 ## build build/navd (SAN=address|thread: build/san-.../navd)
 all: $(BUILD)/navd
@@ -135,6 +135,10 @@ bench: deps
 load: deps
 	@$(QUIETLY) $(BUILD)/navd $(BUILD)/load/yardstick
 	@$(PYTHON) tests/load/run --binary $(BUILD)/navd $(ARGS)
+
+## 10,000 agents stepped and told 20 times a second; build/load-agents.json
+load-agents: $(BUILD)/navd
+	@$(PYTHON) tests/load/agents --binary $(BUILD)/navd $(ARGS)
 
 ## unit and HTTP tests under SAN=address or SAN=thread
 san: deps

@@ -1,6 +1,6 @@
 FROM debian:12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
-        build-essential libmicrohttpd-dev libuv1-dev libcjson-dev zlib1g-dev nodejs npm \
+        build-essential libmicrohttpd-dev libuv1-dev libcjson-dev zlib1g-dev libxxhash-dev nodejs npm \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
 COPY Makefile ./

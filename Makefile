@@ -9,7 +9,7 @@ ARGS ?=
 QUIETLY = $(MAKE) -s -j$(shell nproc)
 
 # Debian 12 packages: what the build needs, and what only tests, benchmarks and load tests need.
-PACKAGES_RUN := build-essential libmicrohttpd-dev libuv1-dev libcjson-dev zlib1g-dev
+PACKAGES_RUN := build-essential libmicrohttpd-dev libuv1-dev libcjson-dev zlib1g-dev libxxhash-dev
 PACKAGES_TEST := python3 libcmocka-dev librecast-dev wrk curl chromium
 
 ifneq ($(SAN),)

@@ -40,6 +40,8 @@ typedef struct api_mesh {
     api_filter *filters;         ///< [filter_count] named by the sidecar
     uint32_t filter_count;
     api_filter default_filter;   ///< of a question that gives none
+    bool areas_are_costs;        ///< an area's number is its cost, unless the sidecar says otherwise
+    bool borrows;                ///< the source's bytes, until it is destroyed
     size_t memory_bytes;         ///< nav and everything here
 
     // Set by the server when it publishes; never by api_mesh_load.
@@ -57,6 +59,10 @@ typedef struct api_mesh_source {
     size_t size;
     const nav_part *parts;       ///< [part_count] where a mesh is many files together, bytes and name of the first
     size_t part_count;           ///< also given above; 0: it is in one
+    /// Where set, the loader takes the bytes over: it calls this once they are not needed any more. A .navd is used
+    /// in place, so that this may be when the mesh is destroyed; until then they must not change.
+    void (*release)(void *ctx);
+    void *release_ctx;
     const char *format;          ///< NUL-terminated override ("obj", "mset", …), NULL: by content
     const char *name;            ///< file name, a hint for the format by its ending; may be NULL
     const char *sidecar;         ///< NUL-terminated text of {mesh}.meta.json, NULL: none
@@ -71,6 +77,12 @@ typedef struct api_mesh_source {
 api_mesh *api_mesh_load(const api_mesh_source *source, api_problem *problem);
 
 void api_mesh_destroy(api_mesh *mesh);
+
+/// Writes a mesh as a .navd, which loads without being parsed or built.
+/// @param sidecar  NUL-terminated text of the sidecar it was loaded with, to be kept in it; NULL: none
+/// @param bytes    malloc'ed
+/// @return false: `problem` is 422 bad_mesh (it has edits) or 507
+bool api_mesh_cook(const api_mesh *mesh, const char *sidecar, void **bytes, size_t *size, api_problem *problem);
 
 /// The file ending under which bytes of a format are kept: "mset" -> ".bin", "polyanya" -> ".mesh", …
 /// @return `ending`

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "mesh_read.h"
+#include "nav_cooked.h"
 
 /// Words the other way round are big-endian: their readers refuse them by name.
 static bool is_mset(const char *bytes, size_t size)
@@ -102,8 +103,14 @@ static bool is_obj(const char *bytes, size_t size)
     return false;
 }
 
+static bool is_navd(const char *bytes, size_t size)
+{
+    return nav_cooked_is(bytes, size);
+}
+
 // JSON is a mesh of ours where it is nobody else's: other formats in JSON stand before it.
 const api_format api_formats[] = {
+    {"navd", "navd's own .navd files", ".navd", is_navd, NULL, NULL},
     {"mset", "Detour sets", ".bin .navmesh .mset", is_mset, nav_read_mset, NULL},
     {"dnav", "single Detour tiles", ".dnav .tile", is_dnav, nav_read_dnav, NULL},
     {"mmtile", ".mmtile tiles", ".mmtile", is_mmtile, nav_read_mmtile, NULL},

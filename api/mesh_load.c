@@ -40,11 +40,14 @@ static const api_format *choose_format(const loader *l)
     return format;
 }
 
-static bool read_file(loader *l)
+static bool read_file(loader *l, api_mesh *mesh)
 {
     const api_format *format = choose_format(l);
     if (!format) {
         return false;
+    }
+    if (API_FORMAT_IS_COOKED(format)) {
+        return api_cooked_read(l->source, &l->settings, &l->soup, mesh, l->problem);
     }
     const api_reading reading = {.bytes = l->source->bytes,
                                  .size = l->source->size,
@@ -181,6 +184,7 @@ static void describe(const loader *l, api_mesh *mesh)
     nav_mesh_get_info(mesh->nav, &info);
     mesh->frame = s->caller;
     mesh->dimensions = l->soup.dimensions;
+    mesh->areas_are_costs = l->soup.areas_are_costs;
     mesh->up = s->z_up ? 'z' : 'y';
     memcpy(mesh->format, l->soup.format, sizeof mesh->format);
     mesh->agent = info.agent;
@@ -201,12 +205,15 @@ static size_t memory_of(const api_mesh *mesh)
 
 static bool load(loader *l, api_mesh *mesh)
 {
-    if (!api_settings_read(&l->settings, l->source->sidecar, l->source->params, l->problem) || !read_file(l)) {
+    if (!api_settings_read(&l->settings, l->source->sidecar, l->source->params, l->problem) || !read_file(l, mesh)) {
         return false;
     }
-    apply_frame(l);
-    apply_agent(&l->soup, &l->settings.agent);
-    if (!add_links(l) || !convert_snap(l, mesh) || !build(l, mesh)) {
+    bool built = mesh->nav != NULL;
+    if (!built) {
+        apply_frame(l);
+        apply_agent(&l->soup, &l->settings.agent);
+    }
+    if ((!built && !add_links(l)) || !convert_snap(l, mesh) || (!built && !build(l, mesh))) {
         return false;
     }
     describe(l, mesh);
@@ -225,9 +232,14 @@ api_mesh *api_mesh_load(const api_mesh_source *source, api_problem *problem)
     api_mesh *mesh = calloc(1, sizeof *mesh);
     if (!mesh) {
         api_problem_set(problem, API_STORAGE_FULL, "not enough memory for this mesh");
-    } else if (!load(&l, mesh)) {
+    }
+    bool loaded = mesh && load(&l, mesh), taken = mesh && mesh->borrows;
+    if (mesh && !loaded) {
         api_mesh_destroy(mesh);
         mesh = NULL;
+    }
+    if (source->release && !taken) {
+        source->release(source->release_ctx);
     }
     nav_soup_deinit(&l.soup);
     cJSON_Delete(l.extra.links);

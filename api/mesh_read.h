@@ -33,6 +33,9 @@ typedef struct api_reading {
 /// @return false: `problem` is 422 bad_mesh naming the place, 415 where the bytes are another program's, or 507
 typedef bool api_read_fn(const api_reading *reading);
 
+/// Is it navd's own form, for api_cooked_read and not for api_format_read?
+#define API_FORMAT_IS_COOKED(format) (!(format)->read && !(format)->read_more)
+
 /// A format that is read: one row of the table in mesh_formats.c. Content is tried row by row, in order.
 typedef struct api_format {
     const char *name;  ///< in `?format=`; the reader writes it into the soup as well
@@ -41,7 +44,7 @@ typedef struct api_format {
     /// keeps. Rows may share an ending: it only tells what no row's content test knows, and the first row has it.
     const char *endings;
     bool (*sniff)(const char *bytes, size_t size); ///< is the content surely this? NULL: it is told by name only
-    nav_read_fn *read;                             ///< one of the two is NULL
+    nav_read_fn *read;                             ///< one of the two is NULL; both: .navd, which holds no soup
     api_read_fn *read_more;
 } api_format;
 
@@ -105,6 +108,16 @@ typedef struct api_settings {
 ///         api_settings_deinit is due in either case.
 bool api_settings_read(api_settings *settings, const char *sidecar, const char *params, api_problem *problem);
 void api_settings_deinit(api_settings *settings);
+
+/// The text of a sidecar whose members lie over those of another one; either may be NULL, which is empty.
+/// @return malloc'ed, NULL: no memory
+char *api_sidecar_layer(const cJSON *below, const cJSON *above);
+
+/// Opens a .navd: the mesh's `nav` and `report`, what a soup holds beside polygons, and the settings anew, with
+/// those the mesh was made with below them.
+/// @param settings  as read from the source's sidecar and parameters
+bool api_cooked_read(const api_mesh_source *source, api_settings *settings, nav_soup *soup, api_mesh *mesh,
+                     api_problem *problem);
 
 /// Says in a problem that it is the sidecar that is at fault, and where: the pointer alone would seem to be
 /// one into the request's body. @return false

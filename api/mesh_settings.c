@@ -522,6 +522,16 @@ static bool merge_members(cJSON *onto, const cJSON *from)
     return true;
 }
 
+char *api_sidecar_layer(const cJSON *below, const cJSON *above)
+{
+    cJSON *merged = below ? cJSON_Duplicate(below, true) : cJSON_CreateObject();
+    cJSON *over = above ? cJSON_Duplicate(above, true) : cJSON_CreateObject();
+    char *text = merged && over && merge_members(merged, over) ? cJSON_PrintUnformatted(merged) : NULL;
+    cJSON_Delete(over);
+    cJSON_Delete(merged);
+    return text;
+}
+
 char *api_sidecar_merge(const char *sidecar, const char *params)
 {
     api_problem problem;

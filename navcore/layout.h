@@ -78,6 +78,9 @@ struct nav_mesh {
     nav_alloc alloc;
     void *block; ///< one allocation that all arrays below lie in
     size_t block_bytes;
+    bool borrowed; ///< the block is the caller's, to be given back by `release` (may be NULL); never written
+    void (*release)(void *ctx);
+    void *release_ctx;
 
     nav_vec origin;
     float min[3], max[3]; ///< bounds, relative, detail included

@@ -8,8 +8,10 @@ void nav_mesh_destroy(nav_mesh *mesh)
         nav_alloc alloc = mesh->alloc;
         if (mesh->revision) {
             nav__revision_release(mesh->revision);
-        } else {
+        } else if (!mesh->borrowed) {
             alloc.resize(alloc.ctx, mesh->block, 0);
+        } else if (mesh->release) {
+            mesh->release(mesh->release_ctx);
         }
         alloc.resize(alloc.ctx, mesh, 0);
     }

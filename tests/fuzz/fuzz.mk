@@ -25,10 +25,10 @@ fuzz: deps-fuzz
 	    SANFLAGS="-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined" \
 	    $(addprefix build/fuzz/fuzzer/,$(FUZZED))
 	@for name in $(FUZZED); do \
-	    case $$name in reader_*) limits="-timeout=1 -max_len=16384" ;; *) limits="-timeout=10 -max_len=4096" ;; esac; \
+	    case $$name in reader_*) length=16384 ;; *) length=4096 ;; esac; \
 	    dict=tests/fuzz/$$name.dict; \
 	    mkdir -p build/fuzz/corpus/$$name && \
-	    build/fuzz/fuzzer/$$name -max_total_time=$(FUZZ_SECONDS) $$limits -print_final_stats=1 \
+	    build/fuzz/fuzzer/$$name -max_total_time=$(FUZZ_SECONDS) -timeout=10 -max_len=$$length -print_final_stats=1 \
 	        $$(test -f $$dict && echo -dict=$$dict) -artifact_prefix=build/fuzz/$$name- \
 	        build/fuzz/corpus/$$name tests/fuzz/corpus/$$name || exit 1; \
 	done

@@ -1,6 +1,6 @@
 /// Any bytes to one reader, the one of the format that FORMAT names: see fuzz.mk.
 ///
-/// What must hold: a mesh or a reason; nothing left over on failure; at no time more than 64 bytes of memory for
+/// What must hold: a mesh or a reason, within a second of processor time; nothing left over on failure; at no time more than 64 bytes of memory for
 /// each byte of the file (the sanitizers' allocators tell; without them this is not looked at). Small soups are
 /// built, too, for whatever a reader lets through must not hurt the builder.
 ///
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "mesh_read.h"
 
@@ -102,8 +103,10 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
                            .soup = &soup,
                            .extra = &extra,
                            .problem = &problem};
+    clock_t began = clock();
     live = peak = 0;
     bool fine = api_format_read(format, &reading);
+    demand(clock() - began < CLOCKS_PER_SEC, "too slow", problem.detail);
     demand(peak <= BYTES_A_BYTE * size + BYTES_ANYHOW, "too much memory", problem.detail);
     if (fine) {
         build(&soup);

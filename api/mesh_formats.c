@@ -68,6 +68,17 @@ static bool read_source(const api_reading *reading)
     return status == NAV_OK || api_read_failed(reading->problem, status, &error);
 }
 
+static bool is_godot(const char *bytes, size_t size)
+{
+    size_t start = api_text_start(bytes, size);
+    return api_begins_with(bytes + start, size - start, "[gd_", 4);
+}
+
+static bool is_godot_binary(const char *bytes, size_t size)
+{
+    return api_begins_with(bytes, size, "RSRC", 4) || api_begins_with(bytes, size, "RSCC", 4);
+}
+
 static bool is_glb(const char *bytes, size_t size)
 {
     return api_begins_with(bytes, size, "glTF", 4);
@@ -119,6 +130,8 @@ const api_format api_formats[] = {
     {"polyanya", "Polyanya meshes", ".mesh", is_polyanya, nav_read_polyanya, NULL},
     {"movingai", "MovingAI maps", ".map", is_movingai, nav_read_movingai, NULL},
     {"obj", "Wavefront OBJ files", ".obj", is_obj, nav_read_obj, NULL},
+    {"godot", "Godot resources", ".tres .tscn", is_godot, nav_read_godot_text, NULL},
+    {"godot-binary", "binary Godot resources", ".res .scn", is_godot_binary, nav_read_godot_binary, NULL},
     {"source", "Source engine areas", ".nav", is_source, NULL, read_source},
     {"tiled", "Tiled maps in JSON", ".tmj .json", NULL, NULL, api_read_tiled},
     {"recast", "dumps of Recast's polygon mesh in JSON", ".json", NULL, NULL, api_read_recast},
@@ -140,9 +153,6 @@ static const struct {
     {"TSAT", 4, "a big-endian Detour tile cache set: export the navigation mesh built from it, as little-endian MSET"},
     {"TSET", 4, "a big-endian Detour tile cache set: export the navigation mesh built from it, as little-endian MSET"},
     {"Kaydara FBX", 11, "an FBX, which this version does not read: export it as OBJ"},
-    {"[gd_", 4, "a Godot resource, which this version does not read"},
-    {"RSRC", 4, "a binary Godot resource, which this version does not read"},
-    {"RSCC", 4, "a compressed Godot resource, which this version does not read"},
     {"<?xml", 5, "XML, which this version does not read"},
     {"<map", 4, "a Tiled map in XML, which this version does not read"},
     {"\x1F\x8B", 2, "compressed by gzip: send it unpacked"},

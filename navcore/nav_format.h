@@ -16,6 +16,8 @@ nav_read_fn nav_read_obj;      ///< Wavefront OBJ
 nav_read_fn nav_read_polyanya; ///< Polyanya .mesh versions 2 and 3, and weighted
 nav_read_fn nav_read_movingai; ///< MovingAI .map grids
 nav_read_fn nav_read_ply;      ///< PLY, text and binary
+nav_read_fn nav_read_godot_text;   ///< Godot's .tres and .tscn
+nav_read_fn nav_read_godot_binary; ///< Godot's .res and .scn
 nav_read_fn nav_read_source;   ///< Source engine's .nav, z up
 nav_read_fn nav_read_stl;      ///< STL, text and binary
 

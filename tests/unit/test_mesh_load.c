@@ -134,7 +134,7 @@ static void test_formats_that_are_refused_by_name(void **state)
         {"TSAT\0\0\0\1", 8, "big-endian", API_UNSUPPORTED_MEDIA_TYPE},
         {"glTF\2\0\0\0", 8, "GLB ends within its header", API_BAD_MESH},
         {"\xCE\xFA\xED\xFE", 4, "version 0 of Source", API_BAD_MESH},
-        {"[gd_resource", 12, "Godot", API_UNSUPPORTED_MEDIA_TYPE},
+        {"[gd_resource", 12, "line 1", API_BAD_MESH},
         {"type octile\nheight 1", 20, "line 2", API_BAD_MESH},
         {"weighted_mesh\n3\n", 16, "line 2", API_BAD_MESH},
         {"mesh\n4\n", 7, "line 2", API_BAD_MESH},

@@ -40,7 +40,7 @@ static inline double nav__orient(nav__p2 a, nav__p2 b, nav__p2 c)
     double l = (b.x - a.x) * (c.z - a.z), r = (b.z - a.z) * (c.x - a.x);
     double det = l - r;
     double bound = NAV__ORIENT_BOUND * (fabs(l) + fabs(r));
-    return det > bound || -det > bound ? det : nav__orient_exact(a, b, c);
+    return fabs(det) > bound ? det : nav__orient_exact(a, b, c); // one branch, whatever the sign
 }
 
 #endif

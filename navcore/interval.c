@@ -29,7 +29,8 @@ bool nav__grow_fresh(nav__intervals *st)
 
 // ---- the open list, a heap of four children --------------------------------------------------------
 
-static inline bool before(nav__open a, nav__open b) { return a.f < b.f || (a.f == b.f && a.node > b.node); }
+/// Without a branch: which child comes first cannot be foretold.
+static inline bool before(nav__open a, nav__open b) { return (a.f < b.f) | ((a.f == b.f) & (a.node > b.node)); }
 
 void nav__open_node(nav__intervals *st, nav__node n, double f)
 {
@@ -64,31 +65,34 @@ nav__open nav__pop_open(nav__intervals *st)
         i = best;
     }
     h[i] = last;
+    __builtin_prefetch(&st->nodes[h[0].node]);  // perhaps the next
     return top;
 }
 
 // ---- the beginning ---------------------------------------------------------------------------------
 
-/// Known lengths by vertex, by ride and, where a filter closes cells, by half-edge. A stamp makes clearing
-/// needless.
+/// Known lengths by vertex, by ride and, where a filter closes cells, by half-edge. Those of the search before
+/// are made infinite again one by one.
 static bool prepare_known(nav__intervals *st)
 {
     nav_query *q = st->query;
-    size_t had = q->known.bytes;
+    size_t had = q->known.bytes / sizeof *st->known;
     size_t sectors = st->all_pass ? 0 : st->m->edge_count;
-    size_t want = ((size_t)st->m->vertex_count + st->m->ride_count + sectors + 1) * sizeof *st->known;
-    st->known = nav__reserve(q, &q->known, want);
+    size_t want = (size_t)st->m->vertex_count + st->m->ride_count + sectors + 1;
+    // One more than there are: nav__reach writes before it knows whether to count.
+    st->touched = nav__reserve(q, &q->touched, (want + 1) * sizeof *st->touched);
+    st->known = st->touched ? nav__reserve(q, &q->known, want * sizeof *st->known) : NULL;
     if (!st->known) {
         return false;
     }
-    if (q->known.bytes != had) {
-        memset((char *)st->known + had, 0, q->known.bytes - had);
+    for (uint32_t i = 0; i < q->touched_count; i++) {
+        st->known[st->touched[i]] = INFINITY;
     }
-    if (++q->known_stamp == 0) {
-        memset(st->known, 0, q->known.bytes);
-        q->known_stamp = 1;
+    for (size_t i = had; i < q->known.bytes / sizeof *st->known; i++) {
+        st->known[i] = INFINITY;
     }
-    st->stamp = q->known_stamp;
+    q->touched_count = 0;
+    st->touched_count = &q->touched_count;
     return true;
 }
 

@@ -49,12 +49,6 @@ typedef struct nav__open {
     uint32_t node;
 } nav__open;
 
-/// Length of the shortest way to a sector of a vertex, or to the end of a ride, met so far in this search.
-typedef struct nav__known {
-    double g;
-    uint32_t stamp;
-} nav__known;
-
 /// Everything the search holds; the arrays are the query's buffers.
 typedef struct nav__intervals {
     nav_query *query;
@@ -63,6 +57,7 @@ typedef struct nav__intervals {
     nav__p2 start, goal;
     bool all_pass;
     bool out_of_memory;
+    uint32_t goal_block;  ///< tree_first of the goal's cell; 0: one may leave a cell that the goal is behind
     bool confined;  ///< the goal is in a dead end that hangs on the cell being expanded: no other way is worth going
 
     nav__node *nodes;
@@ -73,8 +68,9 @@ typedef struct nav__intervals {
     uint32_t record_count, record_cap;
     nav__open *heap;
     uint32_t heap_count, heap_cap;
-    nav__known *known;  ///< by vertex, then by ride, then by half-edge
-    uint32_t stamp;
+    double *known;      ///< shortest way met so far to a sector (by vertex), a ride's end, or a sector (by half-edge)
+    uint32_t *touched;  ///< [*touched_count] which of them are not infinite
+    uint32_t *touched_count;
 
     double best_final;  ///< length of the shortest way to the goal met so far: nothing longer is opened
     nav__ride_ways ways;  ///< set by the search to a goal
@@ -126,28 +122,19 @@ static inline uint32_t nav__sector(const nav__intervals *st, uint32_t edge)
 /// Notes a way of length g to a sector or ride. False: a shorter one is known.
 static inline bool nav__reach(nav__intervals *st, uint32_t key, double g)
 {
-    nav__known *known = &st->known[key];
-    if (known->stamp != st->stamp) {
-        *known = (nav__known){g, st->stamp};
-        return true;
-    }
-    if (nav__is_longer(g, known->g)) {
+    double known = st->known[key];
+    if (nav__is_longer(g, known)) {
         return false;
     }
-    if (g < known->g) {
-        known->g = g;
-    }
+    st->touched[*st->touched_count] = key; // counts only if it is the first way
+    *st->touched_count += known == INFINITY && g < INFINITY;
+    st->known[key] = g < known ? g : known;
     return true;
-}
-
-static inline double nav__known_length(const nav__intervals *st, uint32_t key)
-{
-    return st->known[key].stamp == st->stamp ? st->known[key].g : INFINITY;
 }
 
 static inline bool nav__is_outdone(const nav__intervals *st, const nav__record *r)
 {
-    return r->key != NAV_NONE && nav__is_longer(r->g, st->known[r->key].g);
+    return r->key != NAV_NONE && nav__is_longer(r->g, st->known[r->key]);
 }
 
 // ---- geometry --------------------------------------------------------------------------------------
@@ -195,61 +182,27 @@ static inline bool nav__is_among(const nav__anchor *anchor, uint32_t cell)
     return false;
 }
 
-/// May a ride begin behind this cell? Only links that edits added may.
-static inline bool nav__has_ride_behind(const nav_mesh *m, uint32_t cell)
-{
-    for (uint32_t i = 0; m->revision && i < m->ride_count; i++) {
-        if (nav__is_behind(m, cell, m->rides[i].from_cell)) {
-            return true;
-        }
-    }
-    return false;
-}
+/// May one go on from the cell being expanded through a half-edge that has a twin, where that is not sure?
+bool nav__is_open_twin(const nav__intervals *st, uint32_t edge);
+/// Is the goal in a dead end that hangs on the cell?
+bool nav__holds_goal_behind(const nav__intervals *st, uint32_t cell);
 
-/// A shortest way enters no cell twice, so a dead end without the goal behind it need not be entered.
-static inline bool nav__is_blind_alley(const nav__intervals *st, uint32_t into)
+/// Before a cell is expanded.
+static inline void nav__enter_cell(nav__intervals *st, uint32_t cell)
 {
-    const nav__anchor *goal = st->s->goal;
-    if (st->m->cells[into].tree_last == 0 || nav__has_ride_behind(st->m, into)) {
-        return false;
-    }
-    for (uint32_t i = 0; goal && i < goal->count; i++) {
-        if (nav__is_behind(st->m, into, goal->cells[i])) {
-            return false;
-        }
-    }
-    return goal; // whoever spreads everywhere goes there too
-}
-
-/// Is the goal in a dead end that hangs on the cell? Where a ride may be quicker than a straight line, a way may
-/// lead into a cell again, and where edits touched a cell not all of its neighbours' edges tell of a dead end.
-static inline bool nav__holds_goal_behind(const nav__intervals *st, uint32_t cell)
-{
-    const nav_mesh *m = st->m;
-    const nav__anchor *goal = st->s->goal;
-    if (!goal || goal->count != 1 || st->ways.cheap || m->revision ||
-        m->cells[goal->cells[0]].tree_first <= m->cells[cell].tree_first || !nav__is_behind(m, cell, goal->cells[0])) {
-        return false;
-    }
-    for (uint32_t e = m->cells[cell].first_edge; e < m->cells[cell + 1].first_edge; e++) {
-        bool dead_end = m->edges[e].vertex & NAV__DEAD_END;
-        if (dead_end && nav__is_behind(m, nav__edge_cell(m, m->edges[e].twin), goal->cells[0])) {
-            return true;
-        }
-    }
-    return false;
+    const nav__cell *c = &st->m->cells[cell];
+    st->confined = st->goal_block > c->tree_first && st->goal_block <= c->tree_last && nav__holds_goal_behind(st, cell);
 }
 
 /// May one go from the cell being expanded through its half-edge?
 static inline bool nav__is_passable(const nav__intervals *st, uint32_t edge)
 {
     const nav__edge *e = &st->m->edges[edge];
-    bool dead_end = e->vertex & NAV__DEAD_END;
-    if (e->twin == NAV_NONE || (!dead_end && (st->confined || st->all_pass))) {
-        return e->twin != NAV_NONE && !st->confined;
+    if (e->twin == NAV_NONE) {
+        return false;
     }
-    uint32_t into = nav__edge_cell(st->m, e->twin);
-    return (st->all_pass || nav__passes(st->m, st->s->filter, into)) && !(dead_end && nav__is_blind_alley(st, into));
+    bool sure = st->all_pass && !st->confined && !(e->vertex & NAV__DEAD_END);
+    return sure || nav__is_open_twin(st, edge);
 }
 
 /// May a path bend at the vertex that the half-edge starts at?

@@ -12,6 +12,60 @@
 /// bending at R, which pays only where R is the vertex b and b is a corner; the same on the left.
 #include "interval.h"
 
+// ---- dead ends -------------------------------------------------------------------------------------
+
+/// May a ride begin behind this cell? Only links that edits added may.
+static bool has_ride_behind(const nav_mesh *m, uint32_t cell)
+{
+    for (uint32_t i = 0; m->revision && i < m->ride_count; i++) {
+        if (nav__is_behind(m, cell, m->rides[i].from_cell)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/// A shortest way enters no cell twice, so a dead end without the goal behind it need not be entered.
+static bool is_blind_alley(const nav__intervals *st, uint32_t into)
+{
+    const nav__anchor *goal = st->s->goal;
+    if (st->m->cells[into].tree_last == 0 || has_ride_behind(st->m, into)) {
+        return false;
+    }
+    for (uint32_t i = 0; goal && i < goal->count; i++) {
+        if (nav__is_behind(st->m, into, goal->cells[i])) {
+            return false;
+        }
+    }
+    return goal; // whoever spreads everywhere goes there too
+}
+
+bool nav__is_open_twin(const nav__intervals *st, uint32_t edge)
+{
+    const nav__edge *e = &st->m->edges[edge];
+    bool dead_end = e->vertex & NAV__DEAD_END;
+    if (st->confined && !dead_end) {
+        return false;
+    }
+    uint32_t into = nav__edge_cell(st->m, e->twin);
+    return (st->all_pass || nav__passes(st->m, st->s->filter, into)) && !(dead_end && is_blind_alley(st, into));
+}
+
+bool nav__holds_goal_behind(const nav__intervals *st, uint32_t cell)
+{
+    const nav_mesh *m = st->m;
+    uint32_t goal = st->s->goal->cells[0];
+    for (uint32_t e = m->cells[cell].first_edge; e < m->cells[cell + 1].first_edge; e++) {
+        bool dead_end = m->edges[e].vertex & NAV__DEAD_END;
+        if (dead_end && nav__is_behind(m, nav__edge_cell(m, m->edges[e].twin), goal)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// ---- a cell ----------------------------------------------------------------------------------------
+
 /// What the expansion of one node looks at.
 typedef struct view {
     const nav__node *from;
@@ -41,6 +95,11 @@ static inline nav__fresh *add_whole(nav__intervals *st, const view *v, uint32_t 
     }
     uint32_t next = chain_next(v, e);
     const nav__edge *right = &st->m->edges[e], *left = &st->m->edges[next];
+    // What is asked soon is asked of the memory now: the cell behind, and what is known of the edge's ends.
+    __builtin_prefetch(&st->m->edges[right->twin]);
+    __builtin_prefetch(&st->m->edge_offset[right->twin]);
+    __builtin_prefetch(&st->known[left->vertex & NAV__VERTEX]);
+    __builtin_prefetch(&st->known[right->vertex & NAV__VERTEX]);
     nav__fresh *f = &st->fresh[st->fresh_count++];
     f->node = (nav__node){r, right->twin, {left->x, left->z}, {right->x, right->z},
                           NAV__LEFT_IS_VERTEX | NAV__RIGHT_IS_VERTEX};
@@ -266,7 +325,7 @@ void nav__expand_node(nav__intervals *st, const nav__node *from)
     v.cell = nav__edge_cell(m, from->edge);
     v.first = m->cells[v.cell].first_edge;
     v.last = m->cells[v.cell + 1].first_edge - 1;
-    st->confined = nav__holds_goal_behind(st, v.cell);
+    nav__enter_cell(st, v.cell);
     v.root = st->records[from->record].at;
     v.rays = nav__node_rays(st, from);
     v.left_open = nav__same(v.root, nav__edge_from(m, from->edge));
@@ -296,7 +355,7 @@ void nav__expand_place(nav__intervals *st, uint32_t origin, const nav__anchor *a
     for (uint32_t i = 0; i < at->count; i++) {
         uint32_t cell = at->cells[i];
         view v = {.cell = cell, .first = m->cells[cell].first_edge, .last = m->cells[cell + 1].first_edge - 1};
-        st->confined = nav__holds_goal_behind(st, cell);
+        nav__enter_cell(st, cell);
         for (uint32_t e = v.first; e <= v.last; e++) {
             if (!nav__is_passable(st, e) || nav__is_among(at, nav__edge_cell(m, m->edges[e].twin))) {
                 continue;

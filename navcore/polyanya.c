@@ -27,13 +27,13 @@ static double interval_bound(const nav__intervals *st, const nav__fresh *n, nav_
         place.z -= along.x * k;
     }
     nav__p2 to_place = nav__sub(place, n->root);
-    if (nav__cross(nav__sub(n->right, n->root), to_place) < 0) {
-        return n->to_right + nav__dist(n->right, place);
-    }
-    if (nav__cross(nav__sub(n->left, n->root), to_place) > 0) {
-        return n->to_left + nav__dist(n->left, place);
-    }
-    return nav__dist(n->root, place);
+    int past_right = nav__cross(nav__sub(n->right, n->root), to_place) < 0;
+    int past_left = nav__cross(nav__sub(n->left, n->root), to_place) > 0;
+    // A table, not branches: which it is cannot be foretold.
+    const nav__p2 via[] = {n->root, n->left, n->right, n->right};
+    const double to_via[] = {0, n->to_left, n->to_right, n->to_right};
+    int way = past_left + 2 * past_right;
+    return to_via[way] + nav__dist(via[way], place);
 }
 
 /// The same to the goal where links may lead there.
@@ -150,15 +150,11 @@ static bool is_interval_outdone(nav__intervals *st, nav__fresh *n)
     n->to_left = nav__dist(n->root, n->left);
     n->to_right = nav__dist(n->root, n->right);
     double to_left = g + n->to_left, to_right = g + n->to_right;
-    double over_left = nav__known_length(st, left) + nav__dist(nav__edge_from(m, n->left_edge), n->right);
-    double over_right = nav__known_length(st, right) + nav__dist(nav__edge_from(m, n->right_edge), n->left);
-    if (n->node.flags & NAV__LEFT_IS_VERTEX) {
-        nav__reach(st, left, to_left);
-    }
-    if (n->node.flags & NAV__RIGHT_IS_VERTEX) {
-        nav__reach(st, right, to_right);
-    }
-    return to_right * (1 - 1e-9) > over_left + 1e-9 || to_left * (1 - 1e-9) > over_right + 1e-9;
+    double over_left = st->known[left] + nav__dist(nav__edge_from(m, n->left_edge), n->right);
+    double over_right = st->known[right] + nav__dist(nav__edge_from(m, n->right_edge), n->left);
+    nav__reach(st, left, n->node.flags & NAV__LEFT_IS_VERTEX ? to_left : INFINITY);
+    nav__reach(st, right, n->node.flags & NAV__RIGHT_IS_VERTEX ? to_right : INFINITY);
+    return (to_right * (1 - 1e-9) > over_left + 1e-9) | (to_left * (1 - 1e-9) > over_right + 1e-9);
 }
 
 /// What leads from a successor straight to the goal, or onto a ride.
@@ -166,6 +162,7 @@ static bool is_interval_outdone(nav__intervals *st, nav__fresh *n)
 static bool try_ends(nav__intervals *st, const nav__node *n)
 {
     uint32_t cell = nav__edge_cell(st->m, n->edge), r;
+    __builtin_prefetch(&st->m->cells[cell]);
     if (st->m->ride_count > 0 && st->m->cells[cell].link_end) {
         add_rides(st, n, cell);
     }
@@ -193,7 +190,9 @@ static bool take_fresh(nav__intervals *st, nav__node *next)
         final = final || at_goal;
         // Who is in the goal's cell goes straight to it, unless a ride further on is quicker.
         if (!at_goal || st->ways.cheap) {
-            st->fresh[kept] = st->fresh[i];
+            if (kept < i) {
+                st->fresh[kept] = st->fresh[i];
+            }
             kept++;
         }
     }
@@ -236,7 +235,7 @@ static void land(nav__intervals *st, const nav__node *n)
     double g = st->records[n->record].g + nav__dist(st->records[n->record].at, nav__ride_from(ride)) +
                nav__ride_cost(m, ride, st->s->filter);
     // Only a shorter way counts: rides that cost nothing could go round for ever.
-    bool nearer = nav__known_length(st, v) > g && nav__reach(st, v, g);
+    bool nearer = st->known[v] > g && nav__reach(st, v, g);
     uint32_t r = nearer ? nav__add_record(st, g, nav__ride_to(ride), v, v, n->record) : NAV_NONE;
     if (r == NAV_NONE) {
         return;
@@ -433,6 +432,11 @@ nav__search_result nav__polyanya(nav_query *query, nav__search *search)
         return NAV__OUT_OF_MEMORY;
     }
     nav__ride_ways_init(&st.ways, search->mesh, search->filter, search->goal);
+    // Where a ride may be quicker than a straight line, a way may lead into a cell again, and where edits touched
+    // a cell not all of its neighbours' edges tell of a dead end.
+    if (search->goal->count == 1 && !st.ways.cheap && !search->mesh->revision) {
+        st.goal_block = search->mesh->cells[search->goal->cells[0]].tree_first;
+    }
     if (!st.ways.cheap && share_cell(search->start, search->goal)) {
         search->length = nav__dist(search->start->p, search->goal->p);
         return NAV__FOUND;

@@ -26,6 +26,7 @@ typedef struct nav__buffer {
     X(heap, "polyanya.c: open nodes")                 \
     X(explained, "nav_explained, the last answer's")  \
     X(known, "interval.c: shortest way by vertex")    \
+    X(touched, "interval.c: which ways are known")     \
     X(corners, "polyanya.c: the path found")          \
     X(stops, "nav__stop: where the answer's path bends") \
     X(sight, "visibility.c: edges still to be looked through") \
@@ -56,7 +57,7 @@ struct nav_query {
 #define NAV__FIELD(name, what) nav__buffer name;
     NAV__BUFFERS(NAV__FIELD)
 #undef NAV__FIELD
-    uint32_t known_stamp, reached_stamp, site_stamp;
+    uint32_t touched_count, reached_stamp, site_stamp;
 };
 
 /// At least `bytes` in `buffer`, what was there is kept.

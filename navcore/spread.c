@@ -143,7 +143,7 @@ static void land(spread *sp, const nav__node *n, double length)
     const nav__ride *ride = &m->rides[n->edge];
     uint32_t v = m->vertex_count + n->edge;
     // Only a shorter way counts: rides that cost nothing could go round for ever.
-    bool nearer = nav__known_length(&sp->st, v) > length && nav__reach(&sp->st, v, length);
+    bool nearer = sp->st.known[v] > length && nav__reach(&sp->st, v, length);
     uint32_t record = nearer ? nav__add_record(&sp->st, length, nav__ride_to(ride), v, v, n->record) : NAV_NONE;
     if (record == NAV_NONE) {
         return;

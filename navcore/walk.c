@@ -27,7 +27,7 @@ static inline double side(const walk *w, nav__p2 v)
     // nav__orient with the differences that all vertices share taken once.
     double l = w->way.x * (v.z - w->start.z), r = w->way.z * (v.x - w->start.x);
     double det = l - r, bound = NAV__ORIENT_BOUND * (fabs(l) + fabs(r));
-    return det > bound || -det > bound ? det : nav__orient_exact(w->start, w->end, v);
+    return fabs(det) > bound ? det : nav__orient_exact(w->start, w->end, v);
 }
 
 /// Of two positions on the ray's line: does b lie further along than a? Exact.

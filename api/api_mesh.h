@@ -66,6 +66,8 @@ typedef struct api_mesh_source {
     const char *format;          ///< NUL-terminated override ("obj", "mset", …), NULL: by content
     const char *name;            ///< file name, a hint for the format by its ending; may be NULL
     const char *sidecar;         ///< NUL-terminated text of {mesh}.meta.json, NULL: none
+    void (*progress)(void *ctx, unsigned step, unsigned of); ///< of building, for whoever waits; NULL: nobody
+    void *progress_ctx;
     const char *params;          ///< NUL-terminated query string (frame=…&weld=…), wins over the sidecar; NULL: none
 } api_mesh_source;
 

@@ -47,8 +47,9 @@ static char *extra_text(const api_mesh *mesh, const char *sidecar, api_problem *
     char frame[12];
     const char up[] = {mesh->up, '\0'};
     frame_text(&mesh->frame, frame);
-    cJSON *beside = sidecar ? api_json_parse(sidecar, strlen(sidecar), API_SETTINGS_DEPTH, problem) : NULL;
-    beside = cJSON_IsObject(beside) ? beside : (cJSON_Delete(beside), cJSON_CreateObject());
+    cJSON *parsed = sidecar ? api_json_parse(sidecar, strlen(sidecar), API_SETTINGS_DEPTH, problem) : NULL;
+    cJSON *beside = cJSON_IsObject(parsed) ? cJSON_Duplicate(parsed, true) : cJSON_CreateObject();
+    cJSON_Delete(parsed);
     cJSON *extra = cJSON_CreateObject();
     bool ok = extra && beside && cJSON_AddNumberToObject(extra, "dimensions", mesh->dimensions) &&
               cJSON_AddStringToObject(extra, "up", up) && cJSON_AddStringToObject(extra, "frame", frame) &&

@@ -1,13 +1,13 @@
 /// `geometry`: the surface for viewers, written in chunks on a worker.
 #include <stdlib.h>
 
+#include "geometry_form.h"
 #include "meshes.h"
 #include "route.h"
 
 /// Vertices and faces together up to which the serving thread writes the answer itself.
 #define INLINE_ITEMS 512
-/// Items between two looks at the clock, and the time of a chunk.
-#define ITEMS_A_LOOK 256
+/// Time of a chunk.
 #define CHUNK_NS 1000000u
 
 /// The answer's lists, in order. Faces are the file's polygons, convex ones whole, others in their
@@ -26,7 +26,7 @@ static const char *const list_names[LIST_COUNT] = {"vertices", "polygons", "numb
 
 /// navcore winds faces positively in (x, z). Viewers want the side that is walked on in front: corners
 /// a, b, c with (b - a) x (c - a) pointing up in the caller's axes, anticlockwise on a flat mesh.
-static bool must_reverse(const api_mesh *mesh)
+bool api_geometry_reversed(const api_mesh *mesh)
 {
     nav_vec x = api_frame_to_caller(&mesh->frame, (nav_vec){1, 0, 0});
     nav_vec z = api_frame_to_caller(&mesh->frame, (nav_vec){0, 0, 1});
@@ -40,11 +40,12 @@ static bool must_reverse(const api_mesh *mesh)
     return (x.y * z.z - x.z * z.y) * up.x + (x.z * z.x - x.x * z.z) * up.y + (x.x * z.y - x.y * z.x) * up.z < 0;
 }
 
+/// Corner 0 stays the first: heights within a face are those of the fan round it.
 static void write_corners(api_json *json, const nav_face_view *face, bool reverse)
 {
     api_json_open(json, '[');
     for (uint32_t i = 0; i < face->corner_count; i++) {
-        api_json_u64(json, face->corners[reverse ? face->corner_count - 1 - i : i]);
+        api_json_u64(json, face->corners[reverse && i > 0 ? face->corner_count - i : i]);
     }
     api_json_close(json, ']');
 }
@@ -78,7 +79,7 @@ static void write_item(api_json *json, const api_mesh *mesh, geometry_list list,
     }
     nav_face_view face;
     nav_mesh_face(mesh->nav, item, &face);
-    write_face_item(json, list, &face, must_reverse(mesh));
+    write_face_item(json, list, &face, api_geometry_reversed(mesh));
 }
 
 static uint32_t list_length(geometry_list list, const nav_mesh_info *info)
@@ -86,10 +87,20 @@ static uint32_t list_length(geometry_list list, const nav_mesh_info *info)
     return list == LIST_VERTICES ? info->vertices : info->faces;
 }
 
-/// Writes up to ITEMS_A_LOOK items of the list that task->phase names, its opening and its end.
+/// A mesh without flags has no list of them: zeros would say that it has, and that no filter passes anything.
+static bool has_list(geometry_list list, const nav_mesh_info *info)
+{
+    return list != LIST_FLAGS || info->has_flags;
+}
+
+/// Writes up to API_GEOMETRY_ITEMS_A_LOOK items of the list that task->phase names, its opening and its end.
 static void write_some(api_task *task, const nav_mesh_info *info)
 {
     geometry_list list = (geometry_list)task->phase;
+    if (!has_list(list, info)) {
+        task->phase++;
+        return;
+    }
     api_json json = {.out = &task->body, .comma = task->next > 0 || list > LIST_VERTICES};
     if (task->next == 0) {
         if (list == LIST_VERTICES) {
@@ -99,7 +110,7 @@ static void write_some(api_task *task, const nav_mesh_info *info)
         api_json_open(&json, '[');
     }
     uint32_t length = list_length(list, info);
-    uint32_t end = length - task->next > ITEMS_A_LOOK ? task->next + ITEMS_A_LOOK : length;
+    uint32_t end = length - task->next > API_GEOMETRY_ITEMS_A_LOOK ? task->next + API_GEOMETRY_ITEMS_A_LOOK : length;
     for (; task->next < end; task->next++) {
         write_item(&json, task->mesh, list, task->next);
     }
@@ -110,7 +121,9 @@ static void write_some(api_task *task, const nav_mesh_info *info)
     }
 }
 
-static api_outcome run(api_task *task, api_context *context, api_response *response)
+static const api_geometry_form json_form = {NULL, LIST_COUNT, write_some};
+
+static api_outcome run(api_task *task, api_context *context, api_response *response, const api_geometry_form *form)
 {
     nav_mesh_info info;
     nav_mesh_get_info(task->mesh->nav, &info);
@@ -120,7 +133,7 @@ static api_outcome run(api_task *task, api_context *context, api_response *respo
         return api_task_fail(task, context, response, &problem);
     }
     uint64_t now = api_now(context), end = now + CHUNK_NS;
-    for (; task->phase < LIST_COUNT; now = api_now(context)) {
+    for (; task->phase < form->phases; now = api_now(context)) {
         if (now >= task->deadline_ns) {
             api_problem_set(&problem, API_DEADLINE, "the geometry was not written within the time that a request has");
             return api_task_fail(task, context, response, &problem);
@@ -132,28 +145,67 @@ static api_outcome run(api_task *task, api_context *context, api_response *respo
         if (now >= end) {
             return API_WORKER;
         }
-        write_some(task, &info);
+        form->write(task, &info);
     }
-    api_json json = {.out = &task->body, .comma = true};
-    api_json_key(&json, "revision");
-    api_json_u64(&json, task->mesh->revision);
-    api_json_close(&json, '}');
+    if (form == &json_form) {
+        api_json json = {.out = &task->body, .comma = true};
+        api_json_key(&json, "revision");
+        api_json_u64(&json, task->mesh->revision);
+        api_json_close(&json, '}');
+    }
+    response->content_type = form->media_type;
     return api_task_finish(task, context, response);
 }
 
-/// No preference, or one that JSON meets.
-static bool takes_json(const char *accept)
+static api_outcome run_json(api_task *task, api_context *context, api_response *response)
 {
-    return !accept || !*accept || strstr(accept, "application/json") || strstr(accept, "application/*") ||
-           strstr(accept, "*/*");
+    return run(task, context, response, &json_form);
+}
+
+static api_outcome run_glb(api_task *task, api_context *context, api_response *response)
+{
+    return run(task, context, response, &api_geometry_glb);
+}
+
+static api_outcome run_obj(api_task *task, api_context *context, api_response *response)
+{
+    return run(task, context, response, &api_geometry_obj);
+}
+
+typedef api_outcome run_fn(api_task *task, api_context *context, api_response *response);
+
+/// The form that the client takes: the first of those it names, JSON where it has no preference.
+/// @return NULL: it takes none of them
+static run_fn *choose_form(const char *accept)
+{
+    static const struct {
+        const char *type;
+        run_fn *run;
+    } forms[] = {{"model/gltf-binary", run_glb},
+                 {"model/obj", run_obj},
+                 {"application/json", run_json},
+                 {"application/*", run_json},
+                 {"*/*", run_json}};
+    run_fn *chosen = accept && *accept ? NULL : run_json;
+    const char *first = NULL;
+    for (size_t i = 0; accept && i < sizeof forms / sizeof *forms; i++) {
+        const char *at = strstr(accept, forms[i].type);
+        if (at && (!first || at < first)) {
+            first = at;
+            chosen = forms[i].run;
+        }
+    }
+    return chosen;
 }
 
 api_outcome api_mesh_geometry(api_call *call)
 {
     api_context *context = call->context;
     api_problem problem = {0};
-    if (!takes_json(call->request->accept)) {
-        api_problem_set(&problem, API_UNSUPPORTED_MEDIA_TYPE, "this version gives geometry as application/json only");
+    run_fn *run_form = choose_form(call->request->accept);
+    if (!run_form) {
+        api_problem_set(&problem, API_UNSUPPORTED_MEDIA_TYPE,
+                        "geometry is given as application/json, model/gltf-binary or model/obj");
         return api_fail(call, &problem);
     }
     const api_mesh *mesh = api_acquire_mesh(context, call->id, &problem);
@@ -161,7 +213,7 @@ api_outcome api_mesh_geometry(api_call *call)
         return api_fail(call, &problem);
     }
     bool known = api_not_modified(call, mesh);
-    api_task *task = known ? NULL : api_task_create(call, run);
+    api_task *task = known ? NULL : api_task_create(call, run_form);
     if (!task) {
         context->host.release(context->host.ctx, mesh);
         if (known) {
@@ -174,7 +226,7 @@ api_outcome api_mesh_geometry(api_call *call)
     nav_mesh_info info;
     nav_mesh_get_info(mesh->nav, &info);
     if (info.vertices <= INLINE_ITEMS && info.faces <= INLINE_ITEMS - info.vertices) {
-        api_outcome outcome = run(task, context, call->response);
+        api_outcome outcome = run_form(task, context, call->response);
         *call->task = outcome == API_WORKER ? task : NULL;
         return outcome;
     }

@@ -329,6 +329,10 @@ static bool read_member(json_reader *r)
     if (strcmp(name, "name") == 0) {
         return once(r, &r->has_name) && read_title(r);
     }
+    // What `geometry` tells beside a mesh, so that its answer is a mesh as well.
+    if (strcmp(name, "numbers") == 0 || strcmp(name, "islands") == 0 || strcmp(name, "revision") == 0) {
+        return api_stream_skip_value(t);
+    }
     return api_stream_fail_here(t,
                                 "is no member of a mesh: known are vertices, polygons, indices, areas, flags, links, "
                                 "up, agent and name");

@@ -168,6 +168,8 @@ static bool build(loader *l, api_mesh *mesh)
 {
     nav_build_options options = nav_build_options_default();
     options.weld = l->settings.weld;
+    options.progress = l->source->progress;
+    options.progress_ctx = l->source->progress_ctx;
     nav_error error = {0};
     mesh->report = calloc(1, sizeof *mesh->report);
     if (!mesh->report) {

@@ -19,6 +19,9 @@ static nav_status run(nav__build *b, nav_mesh **out)
         nav__build_merge, nav__build_grid, nav__build_links, nav__build_graph, nav__build_report,
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        if (b->options.progress) {
+            b->options.progress(b->options.progress_ctx, (unsigned)i, (unsigned)(sizeof steps / sizeof *steps));
+        }
         nav_status status = steps[i](b);
         if (status != NAV_OK) {
             return status;

@@ -94,3 +94,8 @@ nav_vec nav_mesh_vertex(const nav_mesh *mesh, uint32_t vertex)
 {
     return absolute(mesh, &mesh->points[3 * (size_t)vertex]);
 }
+
+nav_vec nav_mesh_origin(const nav_mesh *mesh)
+{
+    return mesh->origin;
+}

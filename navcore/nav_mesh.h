@@ -32,6 +32,9 @@ typedef struct nav_report {
 typedef struct nav_build_options {
     double weld;       ///< tolerance by distance; negative: 1e-4, or four 32-bit float steps at the largest coordinate
     bool no_merge;     ///< keep one search cell per face (tests and comparisons)
+    /// Told before each step of `of`, for whoever waits; NULL: nobody.
+    void (*progress)(void *ctx, unsigned step, unsigned of);
+    void *progress_ctx;
 } nav_build_options;
 
 /// Defaults: weld -1, merge on.
@@ -86,5 +89,7 @@ typedef struct nav_face_view {
 } nav_face_view;
 void nav_mesh_face(const nav_mesh *mesh, uint32_t face, nav_face_view *view);
 nav_vec nav_mesh_vertex(const nav_mesh *mesh, uint32_t vertex);
+/// What vertices are stored relative to, as 32-bit floats.
+nav_vec nav_mesh_origin(const nav_mesh *mesh);
 
 #endif

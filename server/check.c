@@ -1,12 +1,11 @@
 // --check: the service without sockets, one mesh at a time.
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "clock.h"
+#include "command_file.h"
 #include "commands.h"
-#include "files.h"
 #include "server.h"
 
 static void tell(const char *file, const api_problem *problem)
@@ -14,43 +13,22 @@ static void tell(const char *file, const api_problem *problem)
     fprintf(stderr, "navd: %s: %s: %s\n", file, api_code_text(problem->code), problem->detail);
 }
 
-/// Splits a path into its folder, resolved, and its name.
-static bool split(const char *file, char folder[PATH_MAX], const char **name)
-{
-    const char *slash = strrchr(file, '/');
-    char given[PATH_MAX];
-    size_t length = slash ? (size_t)(slash - file) : 1;
-    if (length >= sizeof given) {
-        return false;
-    }
-    memcpy(given, slash ? file : ".", length);
-    given[length] = '\0';
-    *name = slash ? slash + 1 : file;
-    return realpath(length ? given : "/", folder) != NULL;
-}
-
 static api_mesh *load(const char *file, char id[NAV_ID_MAX + 1], double *ms, api_problem *problem)
 {
-    char folder[PATH_MAX], sidecar_name[PATH_MAX];
-    const char *name;
-    srv_bytes bytes, sidecar = {0};
-    api_problem_set(problem, API_NOT_FOUND, "no such file");
-    if (!split(file, folder, &name) || srv_file_read(folder, name, &bytes, problem) != SRV_READ_OK) {
+    srv_source source;
+    srv_command_progress progress = srv_command_begin(file);
+    if (!srv_command_read(&source, file, problem)) {
         return NULL;
     }
-    const char *dot = strrchr(name, '.');
-    int stem = dot ? (int)(dot - name) : (int)strlen(name);
-    bool named = api_id_valid(name, (size_t)stem);
-    snprintf(id, NAV_ID_MAX + 1, "%.*s", named ? stem : 4, named ? name : "mesh");
-    snprintf(sidecar_name, sizeof sidecar_name, "%.*s.meta.json", stem, name);
-    api_problem ignored;
-    (void)srv_file_read(folder, sidecar_name, &sidecar, &ignored);
+    const char *dot = strrchr(source.name, '.');
+    int stem = dot ? (int)(dot - source.name) : (int)strlen(source.name);
+    bool named = api_id_valid(source.name, (size_t)stem);
+    snprintf(id, NAV_ID_MAX + 1, "%.*s", named ? stem : 4, named ? source.name : "mesh");
     uint64_t began = srv_now_ns();
-    api_mesh_source source = {.bytes = bytes.data, .size = bytes.size, .name = name, .sidecar = sidecar.data};
-    api_mesh *mesh = api_mesh_load(&source, problem);
+    api_mesh *mesh = srv_source_load(&source, srv_command_tell_step, &progress, problem);
     *ms = (double)(srv_now_ns() - began) / SRV_NS_PER_MS;
-    free(bytes.data);
-    free(sidecar.data);
+    srv_command_end(&progress);
+    srv_source_free(&source);
     return mesh;
 }
 

@@ -279,13 +279,14 @@ static const option *find_option(const char *argument, const char **value)
     return NULL;
 }
 
-/// Options that say what to do instead of serving. @return 1: one of them, 0: none, -1: wrong usage
-static int read_command(srv_config *config, const char *argument, FILE *errors)
+/// Options that say what to do instead of serving. @return false: it is none
+static bool read_command(srv_config *config, const char *argument)
 {
     static const struct {
         const char *name;
         srv_command command;
     } commands[] = {{"--check", SRV_CHECK},
+                    {"--convert", SRV_CONVERT},
                     {"--healthcheck", SRV_HEALTHCHECK},
                     {"--print-config", SRV_PRINT_CONFIG},
                     {"--help", SRV_HELP},
@@ -294,14 +295,10 @@ static int read_command(srv_config *config, const char *argument, FILE *errors)
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
         if (strcmp(argument, commands[i].name) == 0) {
             config->command = commands[i].command;
-            return 1;
+            return true;
         }
     }
-    if (strcmp(argument, "--convert") == 0) {
-        fprintf(errors, "navd: --convert: the memory-mapped form is not available in this version\n");
-        return -1;
-    }
-    return 0;
+    return false;
 }
 
 static bool read_option(srv_config *config, int argc, char **argv, int *at, bool given[OPTION_COUNT], FILE *errors)
@@ -337,18 +334,15 @@ static bool read_arguments(srv_config *config, int argc, char **argv, FILE *erro
 {
     bool given[OPTION_COUNT] = {false};
     for (int at = 1; at < argc; at++) {
-        int command = read_command(config, argv[at], errors);
-        if (command < 0) {
-            return false;
-        }
-        if (command > 0) {
+        if (read_command(config, argv[at])) {
             continue;
         }
-        bool takes_operands = config->command == SRV_CHECK || config->command == SRV_HEALTHCHECK;
+        bool takes_operands =
+            config->command == SRV_CHECK || config->command == SRV_CONVERT || config->command == SRV_HEALTHCHECK;
         if (takes_operands && argv[at][0] != '-') {
             config->operands = config->operands ? config->operands : argv + at;
             if (config->operands + config->operand_count != argv + at) {
-                fprintf(errors, "navd: files must follow --check one after the other\n");
+                fprintf(errors, "navd: files must follow --check or --convert one after the other\n");
                 return false;
             }
             config->operand_count++;
@@ -363,6 +357,10 @@ static bool check_together(const srv_config *config, FILE *errors)
 {
     if (config->command == SRV_CHECK && config->operand_count == 0) {
         fprintf(errors, "navd: --check needs a file\n");
+        return false;
+    }
+    if (config->command == SRV_CONVERT && config->operand_count != 2) {
+        fprintf(errors, "navd: --convert needs a mesh file and the .navd to write\n");
         return false;
     }
     if (config->command == SRV_HEALTHCHECK && config->operand_count > 1) {
@@ -456,6 +454,7 @@ void srv_config_help(FILE *out)
     defaults.listen[defaults.listen_count++] = "127.0.0.1:8080";
     fputs("usage: navd [options]              serve navigation meshes over HTTP\n"
           "       navd --check FILE...        read files, print what they hold, exit 0 or 1\n"
+          "       navd --convert IN OUT.navd  write a mesh in the form that loads at once, exit 0 or 1\n"
           "       navd --healthcheck [URL]    ask /readyz, exit 0 or 1\n"
           "       navd --print-config         print the options that hold\n"
           "       navd --help | --version\n\n"

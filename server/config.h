@@ -15,6 +15,7 @@
 typedef enum srv_command {
     SRV_SERVE,
     SRV_CHECK,
+    SRV_CONVERT,
     SRV_HEALTHCHECK,
     SRV_PRINT_CONFIG,
     SRV_HELP,
@@ -26,7 +27,7 @@ typedef enum srv_access_log { SRV_ACCESS_OFF, SRV_ACCESS_ON, SRV_ACCESS_SAMPLED 
 /// Texts point into argv, the environment, static memory or `copies`.
 typedef struct srv_config {
     srv_command command;
-    char **operands; ///< files of --check, the URL of --healthcheck
+    char **operands; ///< files of --check and --convert, the URL of --healthcheck
     int operand_count;
 
     const char *listen[SRV_LISTEN_MAX]; ///< "ADDR:PORT", "[ADDR6]:PORT" or "unix:/path"

@@ -10,6 +10,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "nav_cooked.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 // A name that begins with a dot is never taken for a mesh.
 #define TEMPORARY_MARK ".tmp-"
 
@@ -67,6 +72,12 @@ bool srv_file_look(const char *real_folder, const char *name, srv_look *look, bo
     char real[PATH_MAX];
     struct stat st;
     *look = (srv_look){0};
+    *outside = false;
+    // Most are no links; then the folder need not be gone through again, which takes long with thousands of tiles.
+    if (join(real, real_folder, name) && lstat(real, &st) == 0 && S_ISREG(st.st_mode)) {
+        *look = srv_look_from(&st);
+        return true;
+    }
     if (!resolve(real_folder, name, real, outside) || stat(real, &st) != 0 || !S_ISREG(st.st_mode)) {
         return false;
     }
@@ -90,7 +101,15 @@ static bool read_all(int fd, char *data, size_t size)
     return true;
 }
 
-static srv_read_result read_open(int fd, const char *name, srv_bytes *out, api_problem *problem)
+/// Maps a .navd. @return NULL: it is none, or cannot be mapped
+static srv_mapped *map_open(int fd, size_t size)
+{
+    char begin[NAV_COOKED_MAGIC_BYTES];
+    bool cooked = pread(fd, begin, sizeof begin, 0) == (ssize_t)sizeof begin && nav_cooked_is(begin, sizeof begin);
+    return cooked ? srv_mapped_open(fd, size) : NULL;
+}
+
+static srv_read_result read_open(int fd, const char *name, srv_bytes *out, srv_mapped **mapped, api_problem *problem)
 {
     struct stat before, after;
     if (fstat(fd, &before) != 0 || !S_ISREG(before.st_mode)) {
@@ -101,29 +120,43 @@ static srv_read_result read_open(int fd, const char *name, srv_bytes *out, api_p
         return SRV_READ_FAILED;
     }
     size_t size = (size_t)before.st_size;
-    char *data = malloc(size + 1);
+    srv_mapped *map = mapped ? map_open(fd, size) : NULL;
+    char *data = map ? (char *)(uintptr_t)srv_mapped_bytes(map) : malloc(size + 1); // what is mapped is only read
     if (!data) {
         api_problem_set(problem, API_INTERNAL, "no memory to read %s", name);
         return SRV_READ_FAILED;
     }
-    bool whole = read_all(fd, data, size);
-    if (!whole || fstat(fd, &after) != 0) {
-        free(data);
-        return SRV_READ_CHANGED;
-    }
     srv_look first = srv_look_from(&before);
-    out->look = srv_look_from(&after);
-    if (!srv_look_equal(&first, &out->look)) {
-        free(data);
+    bool whole = (map || read_all(fd, data, size)) && fstat(fd, &after) == 0;
+    if (whole) {
+        out->look = srv_look_from(&after);
+        whole = srv_look_equal(&first, &out->look);
+    }
+    if (!whole) {
+        if (map) {
+            srv_mapped_close(map);
+        } else {
+            free(data);
+        }
         return SRV_READ_CHANGED;
     }
-    data[size] = '\0';
+    if (map) {
+        *mapped = map;
+    } else {
+        data[size] = '\0';
+    }
     out->data = data;
     out->size = size;
     return SRV_READ_OK;
 }
 
 srv_read_result srv_file_read(const char *real_folder, const char *name, srv_bytes *out, api_problem *problem)
+{
+    return srv_file_read_or_map(real_folder, name, out, NULL, problem);
+}
+
+srv_read_result srv_file_read_or_map(const char *real_folder, const char *name, srv_bytes *out, srv_mapped **mapped,
+                                     api_problem *problem)
 {
     char real[PATH_MAX];
     bool outside;
@@ -140,7 +173,7 @@ srv_read_result srv_file_read(const char *real_folder, const char *name, srv_byt
         api_problem_set(problem, API_INTERNAL, "cannot open %s: %s", name, strerror(errno));
         return SRV_READ_FAILED;
     }
-    srv_read_result result = read_open(fd, name, out, problem);
+    srv_read_result result = read_open(fd, name, out, mapped, problem);
     close(fd);
     return result;
 }
@@ -272,16 +305,5 @@ size_t srv_files_clean(const char *folder)
 
 uint64_t srv_hash(uint64_t hash, const void *bytes, size_t size)
 {
-    const unsigned char *at = bytes;
-    const uint64_t prime = 0x100000001b3u;
-    for (; size >= 8; at += 8, size -= 8) {
-        uint64_t word;
-        memcpy(&word, at, sizeof word);
-        hash = (hash ^ word) * prime;
-        hash ^= hash >> 32; // the product's high half must reach the low bits of the next step
-    }
-    for (; size > 0; at++, size--) {
-        hash = (hash ^ *at) * prime;
-    }
-    return hash ^ hash >> 29;
+    return XXH3_64bits_withSeed(bytes, size, hash);
 }

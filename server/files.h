@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "api_problem.h"
+#include "mapped.h"
 
 /// Largest file that is read from the folder.
 #define SRV_FILE_MAX_BYTES ((size_t)1 << 30)
@@ -45,6 +46,10 @@ typedef enum srv_read_result {
 /// @param real_folder  the folder's path with all links resolved (realpath)
 srv_read_result srv_file_read(const char *real_folder, const char *name, srv_bytes *out, api_problem *problem);
 
+/// The same, but a .navd is mapped where that can be done: then `mapped` owns the bytes, which no NUL ends.
+srv_read_result srv_file_read_or_map(const char *real_folder, const char *name, srv_bytes *out, srv_mapped **mapped,
+                                     api_problem *problem);
+
 /// Looks at `folder`/`name` through links that stay inside the folder.
 /// @return false: no regular file there, or a link that leads out (`outside` is set)
 bool srv_file_look(const char *real_folder, const char *name, srv_look *look, bool *outside);
@@ -77,7 +82,7 @@ bool srv_file_remove(const char *folder, const char *name, api_problem *problem)
 /// @return how many
 size_t srv_files_clean(const char *folder);
 
-/// 64-bit FNV-1a (Fowler, Noll, Vo), eight bytes a step with a final mix. Begin with SRV_HASH_START.
+/// XXH3, 64 bits (Collet), seeded with the hash of what came before. Begin with SRV_HASH_START.
 #define SRV_HASH_START 0xcbf29ce484222325u
 uint64_t srv_hash(uint64_t hash, const void *bytes, size_t size);
 

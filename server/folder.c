@@ -236,9 +236,6 @@ static bool collect(srv_folder *folder, candidates *all)
             }
             continue;
         }
-        char sidecar[SRV_NAME_MAX];
-        srv__sidecar_name(c.id, sidecar);
-        srv_file_look(folder->path, sidecar, &c.look.sidecar, &outside);
         complete = add_candidate(all, &c) && complete;
     }
     complete = complete && errno == 0;
@@ -258,6 +255,51 @@ static int compare_candidates(const void *a, const void *b)
         return p->look.mesh.modified_ns > q->look.mesh.modified_ns ? -1 : 1;
     }
     return strcmp(p->name, q->name);
+}
+
+/// The map that a tile belongs to. The list is sorted by id. @return NULL: none is here
+static candidate *find_map(candidates *all, const char *stem)
+{
+    size_t low = 0, high = all->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (strcmp(all->list[middle].id, stem) < 0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    for (; low < all->count && strcmp(all->list[low].id, stem) == 0; low++) {
+        if (strcmp(all->list[low].name + strlen(stem), SRV_MMAP_ENDING) == 0) {
+            return &all->list[low];
+        }
+    }
+    return NULL;
+}
+
+/// Takes tiles that belong to a map into the look at it, and looks at the sidecars of what is left.
+static void gather_tiles(srv_folder *folder, candidates *all)
+{
+    for (size_t i = 0; i < all->count; i++) {
+        char stem[SRV_NAME_MAX];
+        candidate *c = &all->list[i], *map = srv_tile_stem(c->name, stem) ? find_map(all, stem) : NULL;
+        if (map) {
+            srv_look_add(&map->look.mesh, c->name, &c->look.mesh);
+            c->name[0] = '\0'; // its id stays until the others have been looked for
+        }
+    }
+    size_t kept = 0;
+    for (size_t i = 0; i < all->count; i++) {
+        candidate *c = &all->list[i];
+        if (c->name[0]) {
+            char sidecar[SRV_NAME_MAX];
+            bool outside;
+            srv__sidecar_name(c->id, sidecar);
+            srv_file_look(folder->path, sidecar, &c->look.sidecar, &outside);
+            all->list[kept++] = *c;
+        }
+    }
+    all->count = kept;
 }
 
 static bool pairs_equal(const srv_look_pair *a, const srv_look_pair *b)
@@ -369,6 +411,7 @@ bool srv_folder_scan(srv_folder *folder)
     bool complete = collect(folder, &all);
     if (all.count > 0) {
         qsort(all.list, all.count, sizeof *all.list, compare_candidates);
+        gather_tiles(folder, &all);
     }
     uint64_t now = srv_now_ns();
     for (size_t i = 0; i < all.count; i++) {

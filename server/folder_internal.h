@@ -8,8 +8,9 @@
 
 #include "files.h"
 #include "folder.h"
+#include "source.h"
 
-#define SRV_NAME_MAX 256
+#define SRV_NAME_MAX SRV_NAME_SIZE
 #define SRV_SIDECAR_ENDING ".meta.json"
 #define SRV_TOLD_MAX 64
 

@@ -82,14 +82,19 @@ static bool remove_files(const srv_folder *folder, const char *id, const char *e
         api_problem_set(problem, API_INTERNAL, "cannot read the mesh folder: %s", strerror(errno));
         return false;
     }
-    bool ok = true;
+    char map[SRV_NAME_MAX];
+    srv_look look;
+    bool ok = true, outside;
+    snprintf(map, sizeof map, "%.64s" SRV_MMAP_ENDING, id);
+    bool has_map = srv_file_look(folder->path, map, &look, &outside);
     for (struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
-        char of[NAV_ID_MAX + 1];
-        if (srv__folder_id_of(entry->d_name, of) && strcmp(of, id) == 0 &&
-            (!except || strcmp(entry->d_name, except) != 0)) {
+        char of[NAV_ID_MAX + 1], stem[SRV_NAME_MAX];
+        bool tile = has_map && srv_tile_stem(entry->d_name, stem) && strcmp(stem, id) == 0;
+        if (tile || (srv__folder_id_of(entry->d_name, of) && strcmp(of, id) == 0 &&
+                     (!except || strcmp(entry->d_name, except) != 0))) {
             bool removed = srv_file_remove(folder->path, entry->d_name, problem);
             ok = removed && ok;
-            if (removed) {
+            if (removed && !tile) { // there may be thousands of those
                 srv_log(SRV_INFO, SRV_EVENT("mesh file removed"), SRV_TEXT("mesh", id),
                         SRV_TEXT("file", entry->d_name));
             }

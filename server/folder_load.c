@@ -18,15 +18,8 @@ typedef struct folder_work {
 /// Bytes of a mesh and its sidecar, as read.
 typedef struct mesh_bytes {
     srv_kept kept;
-    srv_bytes mesh, sidecar;
+    srv_source source;
 } mesh_bytes;
-
-static void free_bytes(mesh_bytes *b)
-{
-    free(b->mesh.data);
-    free(b->sidecar.data);
-    b->mesh.data = b->sidecar.data = NULL;
-}
 
 uint64_t srv__folder_hash(const void *mesh, size_t mesh_size, const char *sidecar, size_t sidecar_size)
 {
@@ -34,6 +27,22 @@ uint64_t srv__folder_hash(const void *mesh, size_t mesh_size, const char *sideca
     uint64_t hash = srv_hash(SRV_HASH_START, sizes, sizeof sizes);
     hash = srv_hash(hash, mesh, mesh_size);
     return sidecar ? srv_hash(hash, sidecar, sidecar_size) : hash;
+}
+
+/// A .navd is known by its head and its look: it has a checksum of its own, and is faster to load than to hash.
+static uint64_t hash_source(const srv_source *s)
+{
+    if (s->mapped) {
+        size_t head = s->mesh.size < 64 ? s->mesh.size : 64;
+        uint64_t hash = srv__folder_hash(s->mesh.data, head, s->sidecar.data, s->sidecar.size);
+        return srv_hash(hash, &s->mesh.look, sizeof s->mesh.look);
+    }
+    uint64_t hash = srv__folder_hash(s->mesh.data, s->mesh.size, s->sidecar.data, s->sidecar.size);
+    for (size_t i = 1; i < s->part_count; i++) {
+        hash =
+            srv_hash(srv_hash(hash, s->parts[i].name, strlen(s->parts[i].name)), s->parts[i].bytes, s->parts[i].size);
+    }
+    return hash;
 }
 
 static bool item_name(srv_folder *folder, const char *id, char name[SRV_NAME_MAX])
@@ -54,20 +63,15 @@ static srv_read_result read_pair(srv_folder *folder, const char *id, mesh_bytes 
     if (!item_name(folder, id, out->kept.name)) {
         return SRV_READ_MISSING;
     }
-    srv_read_result result = srv_file_read(folder->path, out->kept.name, &out->mesh, problem);
-    if (result != SRV_READ_OK) {
-        return result;
-    }
     char sidecar[SRV_NAME_MAX];
     srv__sidecar_name(id, sidecar);
-    result = srv_file_read(folder->path, sidecar, &out->sidecar, problem);
-    if (result != SRV_READ_OK && result != SRV_READ_MISSING) {
-        free_bytes(out);
-        return result;
+    srv_source *s = &out->source;
+    srv_read_result result = srv_source_read(s, folder->path, out->kept.name, sidecar, problem);
+    if (result == SRV_READ_OK) {
+        out->kept.look = (srv_look_pair){.mesh = s->mesh.look, .sidecar = s->sidecar.look};
+        out->kept.hash = hash_source(s);
     }
-    out->kept.look = (srv_look_pair){.mesh = out->mesh.look, .sidecar = out->sidecar.look};
-    out->kept.hash = srv__folder_hash(out->mesh.data, out->mesh.size, out->sidecar.data, out->sidecar.size);
-    return SRV_READ_OK;
+    return result;
 }
 
 void srv__folder_note(srv_folder *folder, const char *id, const srv_kept *kept, bool served)
@@ -123,12 +127,10 @@ static void fail(srv_folder *folder, const char *id, const char *name, const api
             SRV_TEXT("detail", problem->detail));
 }
 
-static bool build(srv_folder *folder, const char *id, const mesh_bytes *b, api_problem *problem)
+static bool build(srv_folder *folder, const char *id, mesh_bytes *b, api_problem *problem)
 {
     uint64_t began = srv_now_ns();
-    api_mesh_source source = {
-        .bytes = b->mesh.data, .size = b->mesh.size, .name = b->kept.name, .sidecar = b->sidecar.data};
-    api_mesh *mesh = api_mesh_load(&source, problem);
+    api_mesh *mesh = srv_source_load(&b->source, NULL, NULL, problem);
     if (!mesh) {
         srv__folder_note(folder, id, &b->kept, false);
         fail(folder, id, b->kept.name, problem);
@@ -179,7 +181,7 @@ static bool load(srv_folder *folder, const char *id, bool forced, api_problem *p
         srv__folder_note(folder, id, &b.kept, false);
         srv_registry_cancelled(folder->registry, id);
     }
-    free_bytes(&b);
+    srv_source_free(&b.source);
     return ok;
 }
 

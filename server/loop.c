@@ -8,6 +8,7 @@
 #include "clock.h"
 #include "http.h"
 #include "log.h"
+#include "mapped.h"
 #include "server.h"
 #include "watch.h"
 
@@ -18,7 +19,7 @@
 struct srv_loop {
     srv_server *server;
     uv_loop_t uv;
-    uv_signal_t term, interrupt, hangup;
+    uv_signal_t term, interrupt, hangup, lease;
     uv_async_t rescan;
     uv_timer_t drain_timer;
     uv_timer_t tick_timer;
@@ -82,6 +83,18 @@ static void on_hangup(uv_signal_t *signal, int number)
     }
 }
 
+/// Somebody wants to write to a file that is mapped.
+static void on_lease(uv_signal_t *signal, int number)
+{
+    (void)signal;
+    (void)number;
+    size_t count = srv_mapped_guard();
+    if (count > 0) {
+        srv_log(SRV_INFO, SRV_EVENT("mapped mesh files are being written to: their meshes were copied"),
+                SRV_INT("count", count));
+    }
+}
+
 static void on_rescan(uv_async_t *async)
 {
     srv_loop *loop = async->data;
@@ -134,6 +147,10 @@ static int start_handles(srv_loop *loop)
     status = status ? status : start_signal(loop, &loop->term, on_stop_signal, SIGTERM);
     status = status ? status : start_signal(loop, &loop->interrupt, on_stop_signal, SIGINT);
     status = status ? status : start_signal(loop, &loop->hangup, on_hangup, SIGHUP);
+    status = status ? status : start_signal(loop, &loop->lease, on_lease, SIGIO);
+    if (status == 0) {
+        srv_mapped_enable();
+    }
     return status;
 }
 
@@ -182,6 +199,7 @@ void srv_loop_destroy(srv_loop *loop)
     uv_close((uv_handle_t *)&loop->term, NULL);
     uv_close((uv_handle_t *)&loop->interrupt, NULL);
     uv_close((uv_handle_t *)&loop->hangup, NULL);
+    uv_close((uv_handle_t *)&loop->lease, NULL);
     uv_run(&loop->uv, UV_RUN_DEFAULT); // lets the handles end
     uv_loop_close(&loop->uv);
     free(loop);

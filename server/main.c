@@ -236,6 +236,8 @@ static int run(srv_server *server)
         return EXIT_SUCCESS;
     case SRV_CHECK:
         return srv_check(config->operands, config->operand_count);
+    case SRV_CONVERT:
+        return srv_convert(config->operands[0], config->operands[1]);
     case SRV_HEALTHCHECK:
         return srv_healthcheck(config->operand_count ? config->operands[0] : config->listen[0]);
     case SRV_SERVE:

@@ -22,7 +22,7 @@ class Wrong(unittest.TestCase):
         for arguments in (["--nosuch"], ["--listen"], ["--listen", ""], ["--threads", "0"], ["--threads", "many"], ["--workers", "-1"],
                           ["--max-body", "12x"], ["--max-body", "99999999999999999999"], ["--request-timeout", "soon"],
                           ["--log", "xml"], ["--log-level", "loud"], ["--access-log", "101%"], ["--check"], ["stray"],
-                          ["--tls-cert", "x"], ["--convert", "a", "b"]):
+                          ["--tls-cert", "x"], ["--convert", "a"], ["--convert", "a", "b", "c"]):
             with self.subTest(arguments):
                 self.refused(2, *arguments)
 

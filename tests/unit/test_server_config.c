@@ -147,7 +147,11 @@ static void test_commands(void **state)
     assert_int_equal(c.operand_count, 0);
     assert_true(read_config(&c, (char *[]){"--healthcheck", "http://h:1", NULL}));
     assert_string_equal(c.operands[0], "http://h:1");
-    assert_false(read_config(&c, (char *[]){"--convert", "a", "b", NULL}));
+    assert_true(read_config(&c, (char *[]){"--convert", "a.obj", "a.navd", NULL}));
+    assert_int_equal(c.command, SRV_CONVERT);
+    assert_int_equal(c.operand_count, 2);
+    assert_false(read_config(&c, (char *[]){"--convert", "a.obj", NULL}));
+    assert_false(read_config(&c, (char *[]){"--convert", "a", "b", "c", NULL}));
     assert_true(read_config(&c, (char *[]){"--print-config", "--threads", "2", NULL}));
     assert_int_equal(c.command, SRV_PRINT_CONFIG);
 }

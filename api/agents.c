@@ -276,8 +276,7 @@ static void touch_changed(api_agents *agents, uint64_t step)
 {
     api_agents_begin_change(agents);
     for (uint32_t i = 0; i < agents->count; i++) {
-        nav_crowd_state state;
-        if (nav_crowd_get(agents->crowd, agents->list[i].number, &state) && state.changed_step >= step) {
+        if (nav_crowd_changed_step(agents->crowd, agents->list[i].number) >= step) {
             api_agents_touch(agents, &agents->list[i]);
         }
     }

@@ -185,7 +185,8 @@ void api_agents_write_one(api_agents_writer *w, const api_agent *a)
 {
     nav_crowd_state state;
     uint32_t fields = w->view->fields;
-    if (!nav_crowd_get(w->agents->crowd, a->number, &state)) {
+    bool whole = fields & (API_AGENT_POLYGON | API_AGENT_REMAINING);
+    if (!(whole ? nav_crowd_get : nav_crowd_glance)(w->agents->crowd, a->number, &state)) {
         return;
     }
     api_json_open(w->out, '{');

@@ -581,13 +581,18 @@ uint64_t nav_crowd_steps(const nav_crowd *crowd)
     return crowd->steps;
 }
 
-bool nav_crowd_get(const nav_crowd *crowd, nav_crowd_id id, nav_crowd_state *state)
+uint64_t nav_crowd_changed_step(const nav_crowd *crowd, nav_crowd_id id)
+{
+    uint32_t i = nav__crowd_slot(crowd, id);
+    return i == NAV_NONE ? 0 : crowd->changed[i];
+}
+
+bool nav_crowd_glance(const nav_crowd *crowd, nav_crowd_id id, nav_crowd_state *state)
 {
     uint32_t i = nav__crowd_slot(crowd, id);
     if (i == NAV_NONE) {
         return false;
     }
-    const nav_mesh *m = crowd->mesh;
     *state = (nav_crowd_state){.id = id,
                                .mode = crowd->mode[i],
                                .position = nav__crowd_position(crowd, i),
@@ -597,16 +602,27 @@ bool nav_crowd_get(const nav_crowd *crowd, nav_crowd_id id, nav_crowd_state *sta
                                .has_target = crowd->flags[i] & NAV__HAS_TARGET,
                                .target = crowd->goal[i].asked,
                                .chase = crowd->chase[i],
-                               .remaining = nav__crowd_remaining(crowd, i),
                                .link = NAV_NONE,
                                .changed_step = crowd->changed[i]};
+    if (crowd->standing[i] == NAV__RIDES) {
+        state->link = crowd->mesh->rides[crowd->riding[i].ride].link;
+        state->link_part = (double)crowd->riding[i].part;
+    }
+    return true;
+}
+
+bool nav_crowd_get(const nav_crowd *crowd, nav_crowd_id id, nav_crowd_state *state)
+{
+    if (!nav_crowd_glance(crowd, id, state)) {
+        return false;
+    }
+    uint32_t i = nav__crowd_slot(crowd, id);
+    const nav_mesh *m = crowd->mesh;
+    state->remaining = nav__crowd_remaining(crowd, i);
     if (crowd->standing[i] == NAV__STANDS) {
         uint32_t face;
         nav__cell_height(m, crowd->cell[i], (nav__p2){crowd->x[i], crowd->z[i]}, &face);
         state->polygon = nav__face_polygon(m, face);
-    } else if (crowd->standing[i] == NAV__RIDES) {
-        state->link = m->rides[crowd->riding[i].ride].link;
-        state->link_part = (double)crowd->riding[i].part;
     }
     return true;
 }

@@ -166,6 +166,11 @@ typedef struct nav_crowd_state {
 
 /// @return false when there is no such agent
 bool nav_crowd_get(const nav_crowd *crowd, nav_crowd_id id, nav_crowd_state *state);
+/// The same without what has to be looked up on the mesh and the path: polygon is NAV_NONE, remaining 0. For
+/// telling of thousands after each step.
+bool nav_crowd_glance(const nav_crowd *crowd, nav_crowd_id id, nav_crowd_state *state);
+/// nav_crowd_state.changed_step alone; 0 when there is no such agent.
+uint64_t nav_crowd_changed_step(const nav_crowd *crowd, nav_crowd_id id);
 /// The path ahead: corners still to be passed, the last one its end; links are ridden between their two ends.
 /// Without the agent's own position; empty while it has no path.
 /// @param points  may be NULL with cap 0

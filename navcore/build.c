@@ -5,7 +5,7 @@
 #include "alloc.h"
 
 /// Corners looked at while rings are cut into pieces: a second or two. Sound meshes need some thousandths.
-#define CUT_BUDGET 200000000u
+#define CUT_BUDGET 50000000u
 
 nav_build_options nav_build_options_default(void)
 {

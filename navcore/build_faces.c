@@ -102,6 +102,10 @@ static nav_status add_pieces(nav__build *b, uint32_t ring, outline *o, nav__piec
         return nav__build_no_memory(b);
     case NAV__CUT_IMPOSSIBLE:
         b->report->degenerate_polygons++;
+        if (b->uncut_count++ == 0) {
+            b->uncut_polygon = b->rings[ring].polygon;
+            b->uncut_why = b->cut_budget > 0 ? "crosses itself" : "has too many corners in each other's way";
+        }
         return NAV_OK;
     case NAV__CUT_DONE:
         break;
@@ -182,6 +186,16 @@ static bool place_spots(nav__build *b)
     return b->spots;
 }
 
+static nav_status fail_without_faces(nav__build *b)
+{
+    if (b->uncut_count > 0) {
+        return nav_fail(b->error, NAV_BAD_MESH, 0, NAV_NO_BYTE,
+                        "polygon %u %s and cannot be cut into convex pieces; no other has ground area",
+                        b->uncut_polygon, b->uncut_why);
+    }
+    return nav_fail(b->error, NAV_BAD_MESH, 0, NAV_NO_BYTE, "no polygon has ground area");
+}
+
 nav_status nav__build_faces(nav__build *b)
 {
     outline o = {NULL, 0};
@@ -213,11 +227,12 @@ nav_status nav__build_faces(nav__build *b)
     nav__build_give(b, b->rings);
     nav__build_give(b, b->ring_points);
     nav__build_give(b, b->ring_kinds);
-    if (b->cut_budget == 0) {
-        nav__build_warn(b, "a polygon of very many crossing edges was dropped");
-    }
     if (b->face_count == 0) {
-        return nav_fail(b->error, NAV_BAD_MESH, 0, NAV_NO_BYTE, "no polygon has ground area");
+        return fail_without_faces(b);
+    }
+    if (b->uncut_count > 0) {
+        nav__build_warn(b, "polygon %u %s and was dropped; polygons that could not be cut: %u", b->uncut_polygon,
+                        b->uncut_why, b->uncut_count);
     }
     return place_spots(b) ? add_detail(b) : nav__build_no_memory(b);
 }

@@ -235,6 +235,30 @@ static void test_degenerate_and_duplicate(void **state)
     end(&f);
 }
 
+/// What crosses itself is named: alone it is the mesh's fault, beside others a warning.
+static void test_crossing_polygon_is_named(void **state)
+{
+    (void)state;
+    for (int beside = 0; beside < 2; beside++) {
+        fixture f;
+        begin(&f);
+        const double star[5][2] = {{0, 3}, {2, -3}, {-3, 1}, {3, 1}, {-2, -3}};
+        for (int i = 0; i < 5; i++) {
+            vertex(&f, star[i][0], 0, star[i][1]);
+        }
+        if (beside) {
+            quad(&f, 10, 14, 0, 4, 0);
+        }
+        POLYGON(&f, 0, 1, 2, 3, 4);
+        nav_error error;
+        nav_status status = nav_mesh_build(&f.soup, NULL, NULL, &f.mesh, &f.report, &error);
+        assert_int_equal(status, beside ? NAV_OK : NAV_BAD_MESH);
+        assert_non_null(strstr(beside ? f.report.warnings[0] : error.message,
+                               beside ? "polygon 1 crosses itself" : "polygon 0 crosses itself"));
+        end(&f);
+    }
+}
+
 static void test_repeated_corners_and_spikes(void **state)
 {
     (void)state;
@@ -661,6 +685,7 @@ int main(void)
         cmocka_unit_test(test_weld_does_not_drift),
         cmocka_unit_test(test_floors_stay_apart),
         cmocka_unit_test(test_degenerate_and_duplicate),
+        cmocka_unit_test(test_crossing_polygon_is_named),
         cmocka_unit_test(test_repeated_corners_and_spikes),
         cmocka_unit_test(test_not_convex),
         cmocka_unit_test(test_crossed_polygons_do_no_harm),

@@ -90,7 +90,7 @@ static void free_lists(nav_editor *e)
 {
     nav__numbers *const lists[] = {&e->free_patches, &e->free_rims, &e->free_vertices, &e->free_points,
                                    &e->claims,       &e->edge_seen, &e->old_vertices,  &e->fan,
-                                   &e->seeds,        &e->points,    &e->owners,        &e->dirty_pages};
+                                   &e->seeds,        &e->points,    &e->dirty_pages};
     for (size_t k = 0; k < sizeof lists / sizeof *lists; k++) {
         nav__numbers_free(e, lists[k]);
     }
@@ -168,7 +168,6 @@ static nav_status begin_anew(nav_editor *e)
     drop_patches(e);
     e->edition = e->writes_from = 0;
     e->write_count = e->dirty_pages.count = 0;
-    e->owners.count = 0;
     memset(e->patch_of, 0xFF, e->base.cell_count * sizeof *e->patch_of);
     memset(e->rim_of, 0xFF, e->base.edge_count * sizeof *e->rim_of);
     memset(e->grid_room, 0, (size_t)e->base.grid_nx * e->base.grid_nz * sizeof *e->grid_room);

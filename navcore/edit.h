@@ -184,7 +184,6 @@ struct nav_editor {
     nav__p2 *clip[2]; ///< scratch: a polygon and what is left of it
     uint32_t clip_cap[2];
     nav__numbers points; ///< scratch: points by place
-    nav__numbers owners; ///< [cells behind the base's] the base's cell that it is a piece of
     const nav_interrupt *interrupt;
     uint32_t cells_made;
 };

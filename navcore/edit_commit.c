@@ -120,10 +120,6 @@ static bool write_piece(nav_editor *e, const nav__plan_cell *c, uint32_t piece, 
     w->link_end = base->link_end;
     w->shares_face = 0;
     note_label(e, label);
-    if (!nav__numbers_size(e, &e->owners, cell - e->base.cell_count + 1)) {
-        return false;
-    }
-    e->owners.data[cell - e->base.cell_count] = c->cell;
     nav__edge *edges = NAV__WRITE(e, edges, w->first_edge, n);
     for (uint32_t k = 0; k < n; k++) {
         nav__p2 p = c->at[c->corner[first + k]];
@@ -437,8 +433,9 @@ static bool settle_fan(nav_editor *e)
     e->claims.data[vertex] = e->claim_stamp;
     uint32_t word = vertex | (is_corner(e) ? NAV__CORNER : 0);
     for (uint32_t i = 0; i < e->fan.count; i++) {
-        if (e->now.edges[e->fan.data[i]].vertex != word) {
-            write_edge(e, e->fan.data[i])->vertex = word;
+        uint32_t h = e->fan.data[i], way = h < e->base.edge_count ? e->base.edges[h].vertex & NAV__DEAD_END : 0;
+        if (e->now.edges[h].vertex != (word | way)) {
+            write_edge(e, h)->vertex = word | way;
         }
     }
     if (e->now.vertex_edge[vertex] != first || vertex >= e->base.vertex_count) {

@@ -81,33 +81,12 @@ static bool list_links(nav_editor *e)
     return true;
 }
 
-/// Cells on the way from the middle of a dead-end tree to this one must be entered now that a link ends in it.
-static void open_tree(nav_editor *e, uint32_t cell)
-{
-    const nav_mesh *m = &e->base;
-    cell = cell < m->cell_count ? cell : e->owners.data[cell - m->cell_count];
-    while (cell != NAV_NONE && m->cells[cell].tree_first > 0) {
-        if (e->now.cells[cell].tree_last > 0) {
-            nav__cell *c = NAV__WRITE(e, cells, cell, 1);
-            c->tree_last = 0;
-        }
-        uint32_t stem = NAV_NONE, own = m->cells[cell].tree_first;
-        for (uint32_t k = m->cells[cell].first_edge; k < m->cells[cell + 1].first_edge && stem == NAV_NONE; k++) {
-            uint32_t twin = m->edges[k].twin, next = twin == NAV_NONE ? NAV_NONE : nav__edge_cell(m, twin);
-            const nav__cell *c = next == NAV_NONE ? NULL : &m->cells[next];
-            stem = c && (c->tree_first == 0 || (c->tree_first < own && c->tree_last >= own)) ? next : NAV_NONE;
-        }
-        cell = stem;
-    }
-}
-
 static void note_end(nav_editor *e, uint32_t cell)
 {
     if (!e->now.cells[cell].link_end) {
         nav__cell *c = NAV__WRITE(e, cells, cell, 1);
         c->link_end = 1;
     }
-    open_tree(e, cell);
 }
 
 static bool find_rides(nav_editor *e)

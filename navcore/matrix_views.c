@@ -29,7 +29,7 @@ static nav__wall_ends ends_of(const nav_matrix *x, uint32_t vertex)
 void nav__matrix_find_walls(nav_matrix *x)
 {
     for (uint32_t v = 0; v < x->mesh->vertex_count; v++) {
-        if (x->mesh->edges[x->mesh->vertex_edge[v]].vertex == (v | NAV__CORNER)) {
+        if ((x->mesh->edges[x->mesh->vertex_edge[v]].vertex & ~NAV__DEAD_END) == (v | NAV__CORNER)) {
             x->walls[v] = ends_of(x, v);
         }
     }

@@ -206,7 +206,9 @@ static double shape_distance(const nav_shape *s, nav_vec p)
 
 static void height_band(const nav_shape *s, double *low, double *high)
 {
-    *low = s->kind == NAV_SHAPE_CYLINDER ? s->center.y : s->kind == NAV_SHAPE_BOX ? s->center.y - s->half_extents.y : s->min;
+    *low = s->kind == NAV_SHAPE_CYLINDER ? s->center.y
+           : s->kind == NAV_SHAPE_BOX    ? s->center.y - s->half_extents.y
+                                         : s->min;
     *high = s->kind == NAV_SHAPE_CYLINDER ? s->center.y + s->height
             : s->kind == NAV_SHAPE_BOX    ? s->center.y + s->half_extents.y
                                           : s->max;
@@ -218,7 +220,7 @@ typedef enum verdict { FREE, BLOCKED, UNSURE } verdict;
 /// a steep polygon lies in the height band.
 static verdict judge(const world *w, nav_vec p, uint32_t polygon)
 {
-    double low_y = INFINITY, high_y = -INFINITY, slack = 1e-4 * w->extent + w->s.rounding;
+    double low_y = INFINITY, high_y = -INFINITY, slack = 1e-4 * w->extent + 4 * w->s.rounding;
     for (uint32_t k = 0; k < poly_mesh_size(&w->s.mesh, polygon); k++) {
         double y = poly_mesh_corner(&w->s.mesh, polygon, k)[1];
         low_y = fmin(low_y, y);
@@ -371,14 +373,15 @@ static void buildings(void **state)
     run(RANDOM_BUILDING, 40);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    if (argc == 4) { // one world: its kind, seed and variant
+        run_world((random_kind)atoi(argv[1]), strtoull(argv[2], NULL, 10), (unsigned)atoi(argv[3]));
+        return 0;
+    }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_cylinder),
-        cmocka_unit_test(triangles),
-        cmocka_unit_test(grids),
-        cmocka_unit_test(spirals),
-        cmocka_unit_test(buildings),
+        cmocka_unit_test(one_cylinder), cmocka_unit_test(triangles), cmocka_unit_test(grids),
+        cmocka_unit_test(spirals),      cmocka_unit_test(buildings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

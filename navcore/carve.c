@@ -32,7 +32,7 @@ static bool insert_lines(nav__carver *c, const nav__carve_job *job)
     uint32_t first = 0, last = 0;
     for (uint32_t i = 0; i <= job->ring_count; i++) {
         uint32_t corner = i < job->ring_count ? nav__tri_point(c, job->ring[i]) : first;
-        nav__carve_mark mark = {i - 1, 0, true};
+        nav__carve_mark mark = {.side = i - 1, .ring = 1, .fixed = true};
         if (corner == NAV_NONE || (i > 0 && !nav__tri_line(c, last, corner, mark))) {
             return false;
         }
@@ -42,12 +42,16 @@ static bool insert_lines(nav__carver *c, const nav__carve_job *job)
     for (uint32_t i = 0; i < job->line_count; i++) {
         const nav__carve_line *line = &job->lines[i];
         uint32_t a = nav__tri_point(c, line->a), b = a == NAV_NONE ? a : nav__tri_point(c, line->b);
-        if (b == NAV_NONE || !nav__tri_line(c, a, b, (nav__carve_mark){NAV_NONE, line->depth, true})) {
+        if (b == NAV_NONE ||
+            !nav__tri_line(c, a, b, (nav__carve_mark){.side = NAV_NONE, .depth = line->depth, .fixed = true})) {
             return false;
         }
     }
     return true;
 }
+
+/// Parts of the triangulation. ALL is only on the way: cover then counts how often the ring runs round.
+enum { OUTSIDE = 1, INSIDE, ALL, FIRST_PART };
 
 /// Marks what can be reached from triangle t without crossing such edges.
 /// @param stops  at which edges
@@ -66,12 +70,19 @@ static bool flood(nav__carver *c, uint32_t t, uint32_t comp, bool (*stops)(const
             uint32_t next = g - g % 3;
             if (c->halves[next].comp != comp) {
                 c->halves[next].comp = comp;
-                c->halves[next].cover = c->halves[from].cover - c->halves[h].mark.depth;
+                int step = comp == ALL ? c->halves[h].mark.ring : c->halves[h].mark.depth;
+                c->halves[next].cover = c->halves[from].cover - step;
                 push(c, &count, next);
             }
         }
     }
     return !c->failed;
+}
+
+static bool is_nothing(const nav__carve_mark *mark)
+{
+    (void)mark;
+    return false;
 }
 
 static bool is_side(const nav__carve_mark *mark)
@@ -96,8 +107,6 @@ static nav__p2 middle_of(const nav__carver *c, uint32_t t)
     return (nav__p2){(a.x + b.x + d.x) / 3, (a.z + b.z + d.z) / 3};
 }
 
-enum { OUTSIDE = 1, INSIDE = 2, FIRST_PART = 3 };
-
 /// Finds the ring's inside and how often each triangle of it is covered: asked at the largest triangle only, and
 /// carried on over the lines, so that no rounding can tear an outline.
 static bool find_cover(nav__carver *c, const nav__carve_job *job)
@@ -108,8 +117,12 @@ static bool find_cover(nav__carver *c, const nav__carve_job *job)
         c->halves[h].cover = 0;
     }
     uint32_t box = c->at_half[0] - c->at_half[0] % 3;
-    if (!flood(c, box, OUTSIDE, is_side)) {
+    if (!flood(c, box, ALL, is_nothing)) {
         return false;
+    }
+    for (uint32_t t = 0; t < c->half_count; t += 3) { // where rounding folded the ring, it runs round backwards
+        c->halves[t].comp = c->halves[t].cover > 0 ? 0 : OUTSIDE;
+        c->halves[t].cover = 0;
     }
     for (;;) {
         double most = -1;
@@ -268,17 +281,44 @@ static bool write_cells(nav__carver *c)
             }
             c->halves[h].comp = c->corner_count;
             c->corner[c->corner_count] = c->halves[h].from;
-            c->corner_side[c->corner_count++] = c->halves[h].mark.side;
+            bool own = c->halves[h].mark.side != NAV_NONE && c->halves[h].mark.ring > 0;
+            c->corner_side[c->corner_count++] = own ? c->halves[h].mark.side : NAV_NONE;
             h = c->halves[h].next;
         } while (h != start);
         c->cell_first[++c->cell_count] = c->corner_count;
     }
     for (uint32_t k = 0; k < c->corner_count; k++) {
         uint32_t g = c->halves[c->stack[k]].twin;
-        bool open = g != NAV_NONE && !c->halves[g].dead && c->corner_side[k] == NAV_NONE;
+        bool open = g != NAV_NONE && !c->halves[g].dead && c->halves[g].mark.side == NAV_NONE;
         c->corner_twin[k] = open ? c->halves[g].comp : NAV_NONE;
     }
     return true;
+}
+
+static bool is_at(nav__p2 p, nav__p2 q)
+{
+    return p.x == q.x && p.z == q.z;
+}
+
+/// Is each side of the ring one edge still, and its own?
+static bool has_all_sides(nav__carver *c, const nav__carve_job *job)
+{
+    uint32_t sides = 0;
+    for (uint32_t h = 0; h < c->half_count; h++) {
+        uint32_t side = c->halves[h].mark.side;
+        if (side == NAV_NONE) {
+            continue;
+        }
+        nav__p2 a = job->ring[side], b = job->ring[side + 1 < job->ring_count ? side + 1 : 0];
+        nav__p2 p = c->at[c->halves[h].from], q = c->at[c->halves[nav__tri_next(h)].from];
+        if (!(is_at(p, a) && is_at(q, b)) && !(is_at(p, b) && is_at(q, a))) {
+            c->torn = true;
+            return false;
+        }
+        sides++;
+    }
+    c->torn = sides != 2 * job->ring_count;
+    return !c->torn;
 }
 
 /// Corners on the ring's sides that it did not have.
@@ -292,7 +332,7 @@ static bool find_extras(nav__carver *c, const nav__carve_job *job)
         }
         nav__p2 a = job->ring[side], b = job->ring[(side + 1) % job->ring_count];
         nav__p2 p = c->at[c->halves[h].from];
-        if ((p.x == a.x && p.z == a.z) || (p.x == b.x && p.z == b.z)) {
+        if (is_at(p, a) || is_at(p, b)) {
             continue;
         }
         if (!nav__grow(&c->alloc, &c->extras, &c->extra_cap, c->extra_count, sizeof *c->extras)) {
@@ -306,7 +346,7 @@ static bool find_extras(nav__carver *c, const nav__carve_job *job)
 
 bool nav__carve(nav__carver *c, const nav__carve_job *job)
 {
-    c->failed = false;
+    c->failed = c->torn = false;
     c->budget = MOST_STEPS;
     c->extra_count = c->cell_count = c->corner_count = 0;
     if (!insert_lines(c, job) || !find_extras(c, job)) {
@@ -315,7 +355,7 @@ bool nav__carve(nav__carver *c, const nav__carve_job *job)
     if (c->extra_count > 0) {
         return true;
     }
-    return find_cover(c, job) && find_labels(c, job) && unite(c) && write_cells(c);
+    return has_all_sides(c, job) && find_cover(c, job) && find_labels(c, job) && unite(c) && write_cells(c);
 }
 
 void nav__carver_free(nav__carver *c)

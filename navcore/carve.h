@@ -40,6 +40,7 @@ typedef struct nav__carve_extra {
 typedef struct nav__carver {
     nav_alloc alloc;
     bool failed; ///< out of memory, or lines beyond reason: the result is none
+    bool torn;   ///< why: rounding made the ring touch itself
 
     nav__p2 *at;       ///< [at_count] corners
     uint32_t *at_half; ///< a half-edge that begins there

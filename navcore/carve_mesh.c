@@ -3,7 +3,7 @@
 
 #include "alloc.h"
 
-static const nav__carve_mark no_mark = {NAV_NONE, 0, false};
+static const nav__carve_mark no_mark = {.side = NAV_NONE};
 
 bool nav__grow(const nav_alloc *alloc, void *array, uint32_t *cap, uint32_t count, size_t size)
 {
@@ -33,7 +33,7 @@ static uint32_t to_of(const nav__carver *c, uint32_t h)
 
 static nav__carve_mark turned(nav__carve_mark m)
 {
-    return (nav__carve_mark){m.side, -m.depth, m.fixed};
+    return (nav__carve_mark){m.side, -m.depth, -m.ring, m.fixed};
 }
 
 static void pair(nav__carver *c, uint32_t h, uint32_t g, nav__carve_mark mark)
@@ -427,6 +427,7 @@ static void mark_edge(nav__carver *c, uint32_t h, nav__carve_mark mark)
     nav__carve_mark *m = &c->halves[h].mark;
     m->fixed = true;
     m->depth += mark.depth;
+    m->ring += mark.ring;
     m->side = mark.side != NAV_NONE ? mark.side : m->side;
     pair(c, h, c->halves[h].twin, *m);
 }

@@ -8,6 +8,7 @@
 typedef struct nav__carve_mark {
     uint32_t side; ///< of the ring, NAV_NONE: none
     int depth;     ///< left of it less right of it
+    int ring;      ///< likewise, how often the ring runs round it
     bool fixed;    ///< some line runs here
 } nav__carve_mark;
 

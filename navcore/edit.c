@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MOST_NUDGES = 8 };
+
 static const char no_memory[] = "out of memory while editing the mesh";
 
 static void *take(const nav_alloc *a, size_t count, size_t size, int fill)
@@ -242,6 +244,7 @@ nav_status nav__edit_run(nav_editor *e, bool links_changed, nav_mesh **out, nav_
 {
     nav_status status = NAV_OK;
     bool anew = e->broken;
+    uint32_t nudges = 0;
     for (uint32_t attempt = 0; attempt < 4; attempt++) {
         if (anew) {
             e->growth *= attempt > 1 ? 2 : 1;
@@ -250,6 +253,9 @@ nav_status nav__edit_run(nav_editor *e, bool links_changed, nav_mesh **out, nav_
         }
         e->cells_made = 0;
         if (status == NAV_OK) {
+            status = make_revision(e, links_changed, out, report);
+        }
+        while (status == NAV_TOO_LARGE && !e->broken && nudges < MOST_NUDGES && nav__edit_nudge(e, ++nudges)) {
             status = make_revision(e, links_changed, out, report);
         }
         if (status == NAV_OK || !e->broken) {
@@ -264,7 +270,7 @@ nav_status nav__edit_run(nav_editor *e, bool links_changed, nav_mesh **out, nav_
             nav__body_free(e, b);
             e->bodies[i] = NULL;
         } else if (b) {
-            b->arriving = b->fresh = b->leaving = false;
+            b->arriving = b->fresh = b->leaving = b->awkward = false;
         }
     }
     if (status == NAV_NO_MEMORY || status == NAV_TOO_LARGE) {

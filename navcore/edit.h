@@ -42,6 +42,7 @@ typedef struct nav__body {
     bool arriving;  ///< to be drawn with the revision under work
     bool fresh;     ///< it came with it
     bool leaving;   ///< it goes with it
+    bool awkward;   ///< rounding tore a cell that it touches
     uint64_t order; ///< of regions: later ones win
     nav_region paint;
     double low_y, high_y; ///< ground in between is touched; relative
@@ -214,6 +215,8 @@ bool nav__numbers_size(const nav_editor *e, nav__numbers *list, uint32_t count);
 /// @return NAV_OK, NAV_BAD_ARGUMENT (member and message say why), NAV_NO_MEMORY
 nav_status nav__body_make(const nav_editor *e, const nav_edit *edit, nav__body **out, const char **member,
                           nav_error *error);
+/// Grows what is awkward about the bodies by some roundings. @return false: nothing is, or no memory
+bool nav__edit_nudge(nav_editor *e, uint32_t times);
 void nav__body_free(const nav_editor *e, nav__body *body);
 /// The convex hull of points, anticlockwise, as a part. Points are sorted on the way. @return false: no memory
 bool nav__part_hull(const nav_editor *e, nav__p2 *points, uint32_t count, nav__part *part);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROUNDS = 64 };
+enum { MOST_ROUNDS = 12 };
 
 static uint32_t plan_rim(nav_editor *e, uint32_t edge)
 {
@@ -54,7 +54,8 @@ static bool register_cell(nav_editor *e, uint32_t cell)
     *c = (nav__plan_cell){.cell = cell};
     const nav__patch *patch = e->patch_of[cell] == NAV_NONE ? NULL : &e->patches[e->patch_of[cell]];
     for (uint32_t i = 0; patch && i < patch->bodies.count; i++) {
-        if (!e->bodies[patch->bodies.data[i]]->leaving && !nav__numbers_add(e, &c->bodies, patch->bodies.data[i])) {
+        const nav__body *b = e->bodies[patch->bodies.data[i]];
+        if (!b->leaving && !b->arriving && !nav__numbers_add(e, &c->bodies, patch->bodies.data[i])) {
             return false;
         }
     }
@@ -253,6 +254,26 @@ static bool keep_result(const nav_editor *e, nav__plan_cell *c)
     return true;
 }
 
+static bool mark_awkward(nav_editor *e, const nav__plan_cell *c, bool fresh)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < c->bodies.count; i++) {
+        nav__body *b = e->bodies[c->bodies.data[i]];
+        b->awkward = b->awkward || b->fresh || !fresh;
+        any = any || b->awkward;
+    }
+    return any;
+}
+
+/// Bodies that may be what makes trouble in a cell: its own, or all under work where only its neighbours have any.
+static void note_awkward(nav_editor *e, const nav__plan_cell *c)
+{
+    bool any = mark_awkward(e, c, true) || mark_awkward(e, c, false);
+    for (uint32_t i = 0; !any && i < e->plan.cell_count; i++) {
+        mark_awkward(e, &e->plan.cells[i], false);
+    }
+}
+
 /// @param grown  set when rims got more corners
 static nav_status carve_cell(nav_editor *e, nav__plan_cell *c, bool *grown)
 {
@@ -273,7 +294,8 @@ static nav_status carve_cell(nav_editor *e, nav__plan_cell *c, bool *grown)
                           .label_at = label_at,
                           .ctx = e};
     if (!nav__carve(&e->carver, &job)) {
-        return e->carver.budget == 0 ? NAV_TOO_LARGE : NAV_NO_MEMORY;
+        note_awkward(e, c);
+        return e->carver.torn || e->carver.budget == 0 ? NAV_TOO_LARGE : NAV_NO_MEMORY;
     }
     for (uint32_t i = 0; i < e->carver.extra_count; i++) {
         const nav__carve_extra *x = &e->carver.extras[i];
@@ -348,6 +370,11 @@ nav_status nav__edit_plan(nav_editor *e, const nav__numbers *cells)
         }
         if (!grown) {
             return NAV_OK;
+        }
+        for (uint32_t i = 0; round + 1 == MOST_ROUNDS && i < e->plan.cell_count; i++) {
+            if (!e->plan.cells[i].ready) {
+                note_awkward(e, &e->plan.cells[i]);
+            }
         }
         // A neighbour that was carved before its rim grew is carved again.
         for (uint32_t i = 0; i < e->plan.cell_count; i++) {

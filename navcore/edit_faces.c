@@ -84,6 +84,17 @@ static uint32_t nearest_face(const nav_editor *e, const nav__plan_cell *c, uint3
     return face;
 }
 
+static nav__window piece_window(const nav_mesh *m, const nav__plan_cell *c, uint32_t piece)
+{
+    nav__p2 low = c->at[c->corner[c->first[piece]]], high = low;
+    for (uint32_t k = c->first[piece] + 1; k < c->first[piece + 1]; k++) {
+        nav__p2 p = c->at[c->corner[k]];
+        low = (nav__p2){p.x < low.x ? p.x : low.x, p.z < low.z ? p.z : low.z};
+        high = (nav__p2){p.x > high.x ? p.x : high.x, p.z > high.z ? p.z : high.z};
+    }
+    return nav__window_of(m, low, high);
+}
+
 bool nav__edit_cut_faces(nav_editor *e, const nav__plan_cell *c, nav__new_faces *out)
 {
     const nav_mesh *m = &e->base;
@@ -92,10 +103,14 @@ bool nav__edit_cut_faces(nav_editor *e, const nav__plan_cell *c, nav__new_faces 
     if (!nav__numbers_size(e, &out->per_piece, c->piece_count)) {
         return false;
     }
+    bool whole = faces == 1 && !base->shares_face;
     for (uint32_t p = 0; p < c->piece_count; p++) {
+        nav__window window = piece_window(m, c, p);
         for (uint32_t k = base->first_face; k < base[1].first_face; k++) {
             uint32_t face = m->cell_faces[k];
-            bool whole = faces == 1 && !base->shares_face;
+            if (!nav__meets_window(m, face, &window)) {
+                continue;
+            }
             uint32_t n = whole ? load_piece(e, c, p) : cut_piece(e, c, p, face);
             if (n == NAV_NONE) {
                 return false;

@@ -8,7 +8,7 @@ $(BUILD)/tests/bench/%.o: tests/bench/%.cpp
 
 $(BENCH): $(BENCH_OBJ) $(LEVEL_OBJ) $(BUILD)/libsupport.a $(BUILD)/libnavcore.a
 	@mkdir -p $(@D)
-	$(CXX) $(LDFLAGS_ALL) -o $@ $^ -lDetourCrowd -lDetour -lm
+	$(CXX) $(LDFLAGS_ALL) -o $@ $^ -lDetourCrowd -lDetourTileCache -lDetour -lm
 
 bench:
 	@$(MAKE) --no-print-directory $(BENCH)

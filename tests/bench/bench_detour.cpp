@@ -1,9 +1,9 @@
 /// Times of navd's core beside Detour's, in one process, on the same polygons and the same questions.
 ///
-///     bench_detour [--json FILE] [--only TEXT] [--ours] [--load] [--crowd]
+///     bench_detour [--json FILE] [--only TEXT] [--ours] [--load] [--crowd] [--edit]
 ///
 /// --only keeps the cases whose name contains TEXT, --ours leaves the peer out (for profiling),
-/// --load keeps the rows about loading, --crowd those about crowds.
+/// --load keeps the rows about loading, --crowd those about crowds, --edit those about obstacles.
 /// Every question is asked in several rounds by turns, and its best time counts: on a busy machine that is the
 /// nearest to what the code needs.
 #include "own.h"
@@ -16,7 +16,7 @@ namespace
 {
 
 constexpr uint32_t MOST_FOR_WAYS = 20000; ///< polygons; matrices and costs take too long on larger meshes
-constexpr double PATH_SECONDS = 20; ///< no further round once both sides have taken this long
+constexpr double PATH_SECONDS = 20;       ///< no further round once both sides have taken this long
 
 void bench_nearest(bench_report &report, const bench_case &c, own_side &own, detour_peer *peer)
 {
@@ -104,7 +104,7 @@ struct path_tally {
     {
         if (!with_peer) {
             return bench_text("%.0f pairs: navd %.0f complete, %.0f partial", (double)pairs, (double)own,
-                        (double)own_partial);
+                              (double)own_partial);
         }
         size_t both = longer + equal + shorter;
         char out[256];
@@ -152,7 +152,7 @@ void bench_path(bench_report &report, const bench_case &c, own_side &own, detour
     report.times("path", c, ours, peer ? &theirs : nullptr, tally.tell(c.paths.size(), peer != nullptr));
 }
 
-bool bench_one(bench_report &report, const bench_case &c, bool alone, bool loading, bool crowds)
+bool bench_one(bench_report &report, const bench_case &c, bool alone, bool loading, bool crowds, bool edits)
 {
     own_side own;
     if (!own.build(c)) {
@@ -166,6 +166,9 @@ bool bench_one(bench_report &report, const bench_case &c, bool alone, bool loadi
                               own.info.cells, own.info.islands) +
                    (with_peer ? bench_text("%.0f polygons, pool of %.0f nodes", peer.polygons(), peer.pool()) : why));
     detour_peer *other = with_peer ? &peer : nullptr;
+    if (edits) {
+        return c.tile == 0 || bench_edits(report, c, own, alone);
+    }
     if (crowds) {
         return bench_crowd(report, c, own, other);
     }
@@ -182,10 +185,10 @@ bool bench_one(bench_report &report, const bench_case &c, bool alone, bool loadi
     }
     if (c.tile > 0) {
         fine = bench_crowd(report, c, own, other) && fine;
+        fine = bench_edits(report, c, own, alone) && fine;
     }
     report.value("memory", c, (double)own.info.memory_bytes / own.info.polygons,
-                 with_peer ? peer.bytes() / own.info.polygons : NAN, "B/polygon",
-                 "both by polygons of the file");
+                 with_peer ? peer.bytes() / own.info.polygons : NAN, "B/polygon", "both by polygons of the file");
     report.value(c.set.empty() ? "build" : "load", c, 1e3 * own.seconds, with_peer ? 1e3 * peer.build_seconds() : NAN,
                  "ms",
                  c.set.empty() ? "from polygons; Detour is told neighbours, navd finds them"
@@ -198,7 +201,7 @@ bool bench_one(bench_report &report, const bench_case &c, bool alone, bool loadi
 int main(int argc, char **argv)
 {
     const char *json = "build/bench.json", *only = "";
-    bool alone = false, loading = false, crowds = false;
+    bool alone = false, loading = false, crowds = false, edits = false;
     for (int i = 1; i < argc; i++) {
         if (std::strcmp(argv[i], "--json") == 0 && i + 1 < argc) {
             json = argv[++i];
@@ -210,8 +213,11 @@ int main(int argc, char **argv)
             loading = true;
         } else if (std::strcmp(argv[i], "--crowd") == 0) {
             crowds = true;
+        } else if (std::strcmp(argv[i], "--edit") == 0) {
+            edits = true;
         } else {
-            std::fprintf(stderr, "usage: bench_detour [--json FILE] [--only TEXT] [--ours] [--load] [--crowd]\n");
+            std::fprintf(stderr, "usage: bench_detour [--json FILE] [--only TEXT] [--ours] [--load] [--crowd]"
+                                 " [--edit]\n");
             return 2;
         }
     }
@@ -223,7 +229,7 @@ int main(int argc, char **argv)
         if (!skipped.empty()) {
             std::printf("%s\n", skipped.c_str());
         } else if (c.name.find(only) != std::string::npos) {
-            fine = bench_one(report, c, alone, loading, crowds) && fine;
+            fine = bench_one(report, c, alone, loading, crowds, edits) && fine;
         }
         poly_mesh_deinit(&c.mesh);
     }

@@ -67,4 +67,8 @@ bool bench_ways(bench_report &report, const bench_case &c, own_side &own, bool w
 /// @return false when it does not load
 bool bench_load(bench_report &report, const bench_case &c, const std::vector<char> &set);
 
+/// Rows of obstacles: one put up, alone and among many, and paths among them.
+/// @return false when something fails
+bool bench_edits(bench_report &report, const bench_case &c, own_side &own, bool alone);
+
 #endif

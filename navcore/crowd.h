@@ -7,7 +7,7 @@
 ///   plan    own route, flags, wanted velocity; reads where others stand (position, cell, standing)
 ///   steer   own chosen velocity; reads bodies and others' goals
 ///   move    own position, cell, standing, route; reads nothing of others
-///   settle  own mode, progress, changed; reads bodies
+///   settle  own mode, progress, changed; reads nothing of others
 ///
 /// Positions are relative to the mesh's origin, on the ground in double, so that they lie exactly in their cell.
 #ifndef NAV_CROWD_PRIVATE_H
@@ -90,7 +90,6 @@ enum {
     NAV__ON_ROUTE = 256, ///< this step it goes exactly along its route
     NAV__HAS_ARRIVED = 512,
     NAV__IS_STUCK = 1024,
-    NAV__AT_END = 2048,      ///< of its route
     NAV__OLD_ROUTE = 4096,   ///< the route does not lead to the goal
     NAV__IS_CUT = 8192,      ///< likewise, for a limit: at its end another search is due
     NAV__IS_BLOCKED = 16384, ///< by a wall, in its last move
@@ -274,9 +273,9 @@ void nav__crowd_steer(nav_crowd *crowd, uint32_t at);
 uint32_t nav__crowd_same_ride(const nav_mesh *from, uint32_t ride, const nav_mesh *to);
 
 /// The route's next point has been reached.
-void nav__route_pass(const nav_mesh *m, nav__route *route);
+void nav__route_pass(nav__route *route);
 /// Sums up nav__route.rest.
-void nav__route_measure(const nav_mesh *m, nav__route *route);
+void nav__route_measure(nav__route *route);
 
 /// Does a straight walk from p, which `cell` holds, lead to `to` on the same floor?
 /// @param height  of the surface there

@@ -155,7 +155,7 @@ static void follow_route(nav_crowd *c, uint32_t i, double time)
             if (c->standing[i] != NAV__STANDS) {
                 return;
             }
-            nav__route_pass(c->mesh, r);
+            nav__route_pass(r);
             continue;
         }
         nav__p2 from = {c->x[i], c->z[i]}, to = ground_of(next), normal;
@@ -175,7 +175,7 @@ static void follow_route(nav_crowd *c, uint32_t i, double time)
         if (r->at + 1 == r->count) {
             return; // the last point stays
         }
-        nav__route_pass(c->mesh, r);
+        nav__route_pass(r);
     }
 }
 
@@ -185,7 +185,7 @@ static void try_ride(nav_crowd *c, uint32_t i)
     nav__route *r = &c->route[i];
     if (r->at + 1 < r->count && r->via[r->at + 1].ride != NAV_NONE &&
         nav__dist((nav__p2){c->x[i], c->z[i]}, ground_of(&r->via[r->at])) <= RIDE_REACH * (double)c->radius[i]) {
-        nav__route_pass(c->mesh, r);
+        nav__route_pass(r);
     }
 }
 
@@ -196,7 +196,7 @@ void nav__crowd_move(nav_crowd *c, uint32_t i)
     if (c->standing[i] == NAV__RIDES) {
         double time = ride_on(c, i, dt);
         if (c->standing[i] == NAV__STANDS && !nav__route_is_empty(&c->route[i])) {
-            nav__route_pass(c->mesh, &c->route[i]);
+            nav__route_pass(&c->route[i]);
             c->stride[i] = (float)((double)c->max_speed[i] * dt);
             follow_route(c, i, time);
         }

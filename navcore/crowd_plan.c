@@ -44,28 +44,27 @@ bool nav__crowd_sees(const nav_mesh *m, const nav_filter *filter, uint32_t cell,
 
 // ---- routes ----------------------------------------------------------------------------------------
 
-static double leg_length(const nav_mesh *m, const nav__via *from, const nav__via *to)
+static double leg_length(const nav__via *from, const nav__via *to)
 {
     double ground = nav__dist(ground_of(from), ground_of(to));
-    (void)m;
     return to->ride == NAV_NONE ? ground : hypot(ground, (double)to->y - (double)from->y);
 }
 
-void nav__route_measure(const nav_mesh *m, nav__route *route)
+void nav__route_measure(nav__route *route)
 {
     route->rest = 0;
     for (uint32_t k = route->at + 1; k < route->count; k++) {
-        route->rest += leg_length(m, &route->via[k - 1], &route->via[k]);
+        route->rest += leg_length(&route->via[k - 1], &route->via[k]);
     }
 }
 
-void nav__route_pass(const nav_mesh *m, nav__route *route)
+void nav__route_pass(nav__route *route)
 {
     uint32_t k = ++route->at;
     if (k + 1 >= route->count) {
         route->rest = 0; // no sum of differences is left over
     } else {
-        route->rest -= leg_length(m, &route->via[k - 1], &route->via[k]);
+        route->rest -= leg_length(&route->via[k - 1], &route->via[k]);
     }
 }
 
@@ -177,7 +176,7 @@ static bool take_path(nav_crowd *c, uint32_t i, const nav_path *path)
         r->via[r->count - 1] = goal_via(&c->goal[i]); // not rounded
         r->via[r->count - 1].ride = ride;
     }
-    nav__route_measure(m, r);
+    nav__route_measure(r);
     return true;
 }
 
@@ -229,7 +228,7 @@ static void mend(nav_crowd *c, uint32_t i, nav_query *query)
     for (uint32_t k = 0; k < more; k++) {
         r->via[r->at + k] = via_of(c->mesh, path.points[k + 1]);
     }
-    nav__route_measure(c->mesh, r);
+    nav__route_measure(r);
 }
 
 // ---- goals that move -------------------------------------------------------------------------------
@@ -289,7 +288,7 @@ static bool bend(nav_crowd *c, uint32_t i)
         return false;
     }
     r->bends++;
-    nav__route_measure(c->mesh, r);
+    nav__route_measure(r);
     return true;
 }
 
@@ -362,13 +361,16 @@ static bool sees_via(const nav_crowd *c, uint32_t i, nav__via *v)
 static void look_ahead(nav_crowd *c, uint32_t i, nav_query *query)
 {
     nav__route *r = &c->route[i];
+    if (r->via[r->at].ride != NAV_NONE) {
+        return; // it is where a ride begins
+    }
     uint64_t turn = c->steps + i;
     double near = nav__dist(at(c, i), ground_of(&r->via[r->at]));
     bool is_near = near < 2 * (double)c->radius[i] + (double)c->max_speed[i] * c->dt;
-    bool is_walk = r->via[r->at].ride == NAV_NONE && r->at + 1 < r->count && r->via[r->at + 1].ride == NAV_NONE;
+    bool is_walk = r->at + 1 < r->count && r->via[r->at + 1].ride == NAV_NONE;
     if (is_walk && (is_near || (turn % SHORTCUT_EVERY == 0 && !has_costs(c, i))) &&
         sees_via(c, i, &r->via[r->at + 1])) {
-        nav__route_pass(c->mesh, r);
+        nav__route_pass(r);
         return;
     }
     if (!(turn % LOOK_EVERY == 0 || is_near || c->flags[i] & NAV__IS_BLOCKED)) {
@@ -430,7 +432,6 @@ static void want(nav_crowd *c, uint32_t i)
     double left = goes_home ? nav__dist(p, ground_of(&r->via[r->at]))
                             : nav__crowd_remaining(c, i) - (leads_there ? (double)c->stopping[i] : 0);
     if (left <= NAV__AT_GOAL) {
-        c->flags[i] |= NAV__AT_END;
         c->flags[i] |= c->flags[i] & NAV__IS_CUT ? NAV__WANTS_SEARCH : 0;
         return;
     }
@@ -455,7 +456,7 @@ static void want(nav_crowd *c, uint32_t i)
 nav_status nav__crowd_plan(nav_crowd *c, uint32_t i, nav_query *query)
 {
     bool may_search = c->flags[i] & NAV__MAY_SEARCH;
-    c->flags[i] &= (uint16_t) ~(NAV__MAY_SEARCH | NAV__AT_END | NAV__ON_ROUTE | NAV__IS_CROWDED);
+    c->flags[i] &= (uint16_t) ~(NAV__MAY_SEARCH | NAV__ON_ROUTE | NAV__IS_CROWDED);
     c->wanted_x[i] = c->wanted_z[i] = c->stride[i] = 0;
     if (c->standing[i] != NAV__STANDS) {
         return NAV_OK;

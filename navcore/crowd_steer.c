@@ -158,7 +158,9 @@ void nav__crowd_steer(nav_crowd *c, uint32_t at)
     uint32_t i = s.slot;
     nav__v2 wanted = {c->wanted_x[i], c->wanted_z[i]}, velocity = {s.body->vx, s.body->vz};
     s.yields = s.body->press_x == 0 && s.body->press_z == 0;
-    if (s.body->share == 1) {
+    const nav__route *route = &c->route[i];
+    bool takes_link = !nav__route_is_empty(route) && route->via[route->at].ride != NAV_NONE;
+    if (s.body->share == 1 || takes_link) {
         keep(c, i);
         return;
     }

@@ -498,6 +498,31 @@ static void only_so_many(void **unused)
     close_world(&w);
 }
 
+/// Of thirty that want a path five get one in each step, in the order in which they came.
+static void searches_are_shared_out(void **unused)
+{
+    (void)unused;
+    world w;
+    small_mesh_start(&w.s);
+    small_mesh_quad(&w.s, 0, 100, 0, 100, 0);
+    small_mesh_build(&w.s);
+    nav_crowd_options options = {.max_agents = 30, .max_searches = 5};
+    assert_int_equal(nav_crowd_create(&options, w.s.nav, NULL, &w.crowd), NAV_OK);
+    nav_crowd_id ids[30];
+    for (int k = 0; k < 30; k++) {
+        ids[k] = add(&w, 10, 5 + 3 * k, 1);
+        assert_int_equal(nav_crowd_set_target(w.crowd, ids[k], (nav_vec){90, 0, 5 + 3 * k}), NAV_OK);
+    }
+    for (int k = 0; k < 30; k += 5) {
+        step(&w, 0.1, 1);
+        for (int j = 0; j < 30; j++) {
+            assert_true((state_of(&w, ids[j]).velocity.x > 0) == (j < k + 5));
+            assert_int_equal(state_of(&w, ids[j]).mode, NAV_CROWD_MOVING);
+        }
+    }
+    close_world(&w);
+}
+
 /// What changed is told by the step, and what stands still is not told again.
 static void changes_are_told(void **unused)
 {
@@ -616,6 +641,7 @@ int main(void)
         cmocka_unit_test(numbers_and_order),
         cmocka_unit_test(bad_arguments_change_nothing),
         cmocka_unit_test(only_so_many),
+        cmocka_unit_test(searches_are_shared_out),
         cmocka_unit_test(changes_are_told),
         cmocka_unit_test(goes_over_to_another_mesh),
         cmocka_unit_test(memory_runs_out),

@@ -171,7 +171,7 @@ typedef struct api_agent_rules {
 /// Reads an agent. Members of a call are passed over with `in_call`.
 /// @param objects  set where a position came as an object and `objects_known` does not say that one came before
 bool api_agent_read_change(api_agent_change *change, const cJSON *value, const api_agent_rules *rules, bool in_call,
-                    bool *objects, bool *objects_known, const api_place *place);
+                           bool *objects, bool *objects_known, const api_place *place);
 
 // agents_change.c
 

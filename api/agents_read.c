@@ -534,7 +534,7 @@ static bool check_whole(const agent_reader *r)
 }
 
 bool api_agent_read_change(api_agent_change *change, const cJSON *value, const api_agent_rules *rules, bool in_call,
-                    bool *objects, bool *objects_known, const api_place *place)
+                           bool *objects, bool *objects_known, const api_place *place)
 {
     const agent_reader r = {
         .change = change, .rules = rules, .place = place, .objects = objects, .objects_known = objects_known};

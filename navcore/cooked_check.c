@@ -166,7 +166,8 @@ static bool is_ring_convex(const nav__edge *e, uint32_t n)
     float not_finite = 0;
     for (uint32_t i = 0; i < n; i++) {
         double x = (double)e[i].x, z = (double)e[i].z, vx = x - bx, vz = z - bz;
-        double left = ux * vz - uz * vx, on = ux * vx + uz * vz, sense = left == 0 ? on : left;
+        double left = ux * vz - uz * vx, on = ux * vx + uz * vz;
+        double sense = left + (left == 0 ? on : 0); // without a jump
         unsigned fell = falls;
         falls = vz < 0;
         bad |= !(sense > 0);

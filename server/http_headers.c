@@ -19,7 +19,8 @@
 typedef struct header_walk {
     srv_request *r;
     size_t bytes, count;
-    unsigned length_fields, coding_fields;
+    unsigned length_fields, coding_fields, host_fields;
+    bool malformed; ///< a name or a value with bytes that may not be there
     const char *length, *coding;
     const char *authorization, *origin, *host, *preflight, *encoding, *forwarded;
 } header_walk;
@@ -54,6 +55,49 @@ static void take_request_id(srv_request *r, const char *value, size_t size)
     }
 }
 
+/// RFC 9110 section 5.6.2: what names are made of. "Content-Length " is none: another server may read it all the
+/// same and see the body end elsewhere.
+static bool is_token(const char *text, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        char c = text[i];
+        bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                    (c != '\0' && strchr("-_.!#$%&'*+^`|~", c));
+        if (!good) {
+            return false;
+        }
+    }
+    return size > 0;
+}
+
+/// No control character but the tab (section 5.5): a carriage return ends the line for some.
+static bool is_field_value(const char *text, size_t size)
+{
+    bool good = true;
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)text[i];
+        good &= (c >= 0x20 || c == '\t') & (c != 0x7F);
+    }
+    return good;
+}
+
+/// W3C Trace Context, section 3.2: "00-{32 digits}-{16 digits}-{2 digits}", more behind it in later versions.
+static bool is_traceparent(const char *text, size_t size)
+{
+    static const char form[] = "xx-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";
+    size_t length = sizeof form - 1;
+    if (size < length || size > SRV_TRACE_MAX || (size > length && (text[length] != '-' || text[1] == '0'))) {
+        return false;
+    }
+    for (size_t i = 0; i < length; i++) {
+        bool digit = (text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f');
+        if (form[i] == 'x' ? !digit : text[i] != '-') {
+            return false;
+        }
+    }
+    return memcmp(text, "ff", 2) != 0 && strspn(text + 3, "0") < 32 && strspn(text + 36, "0") < 16;
+}
+
 static enum MHD_Result visit(void *cls, enum MHD_ValueKind kind, const char *key, size_t key_size, const char *value,
                              size_t value_size)
 {
@@ -62,6 +106,7 @@ static enum MHD_Result visit(void *cls, enum MHD_ValueKind kind, const char *key
     api_request *api = &w->r->api;
     w->count++;
     w->bytes += key_size + value_size;
+    w->malformed = w->malformed || !is_token(key, key_size) || (value && !is_field_value(value, value_size));
     if (!value) {
         return MHD_YES;
     }
@@ -83,11 +128,14 @@ static enum MHD_Result visit(void *cls, enum MHD_ValueKind kind, const char *key
         api->last_event_id = value;
     } else if (IS("X-Request-Id")) {
         take_request_id(w->r, value, value_size);
+    } else if (IS("traceparent")) {
+        w->r->traceparent = is_traceparent(value, value_size) ? value : NULL;
     } else if (IS("Authorization")) {
         w->authorization = value;
     } else if (IS("Origin")) {
         w->origin = value;
     } else if (IS("Host")) {
+        w->host_fields++;
         w->host = value;
     } else if (IS("Accept-Encoding")) {
         w->encoding = value;
@@ -114,11 +162,27 @@ static api_method method_of(const char *method)
     return API_OTHER;
 }
 
-/// "scheme://host[:port]" is the page that this server itself gave out.
+/// localhost or below it, 127.…, [::1], each with a port or without: names that lead to this machine whoever
+/// answers for the others.
+static bool names_this_machine(const char *host)
+{
+    static const char name[] = "localhost";
+    size_t size = strcspn(host, "[:"), length = sizeof name - 1;
+    if (strncmp(host, "127.", 4) == 0) {
+        return strspn(host, "0123456789.") == size;
+    }
+    if (size < length || strncasecmp(host + size - length, name, length) != 0) {
+        return strncmp(host, "[::1]", 5) == 0 && (host[5] == '\0' || host[5] == ':');
+    }
+    return size == length || host[size - length - 1] == '.';
+}
+
+/// "scheme://host[:port]" is the page that this server itself gave out. By its name alone that would also be a
+/// page of somebody whose name was made to lead here after it was loaded (DNS rebinding).
 static bool is_own_origin(const char *origin, const char *host)
 {
     const char *after = strstr(origin, "://");
-    return after && host && strcasecmp(after + 3, host) == 0;
+    return after && host && strcasecmp(after + 3, host) == 0 && names_this_machine(host);
 }
 
 static bool origin_allowed(const srv_config *config, const char *origin)
@@ -202,11 +266,23 @@ static bool check_framing(srv_request *r, const header_walk *w, api_problem *pro
 /// RFC 9112 section 3.2. (libmicrohttpd would check this too, but 0.9.75 garbles its answer.)
 static bool check_host(const header_walk *w, const char *version, api_problem *problem)
 {
+    if (w->host_fields > 1) {
+        api_problem_set(problem, API_BAD_REQUEST, "the Host header is there twice");
+        return false;
+    }
     if (w->host || strcmp(version, MHD_HTTP_VERSION_1_1) != 0) {
         return true;
     }
     api_problem_set(problem, API_BAD_REQUEST, "the Host header is missing");
     return false;
+}
+
+static bool check_bytes(const header_walk *w, api_problem *problem)
+{
+    if (w->malformed) {
+        api_problem_set(problem, API_BAD_REQUEST, "a header's name or value holds characters that may not be there");
+    }
+    return !w->malformed;
 }
 
 bool srv__read_headers(srv_request *r, const char *method, const char *version, api_problem *problem)
@@ -223,7 +299,7 @@ bool srv__read_headers(srv_request *r, const char *method, const char *version, 
         r->preflight = r->api.method == API_OPTIONS ? w.preflight : NULL;
     }
     judge_rights(r, &w);
-    if (!check_host(&w, version, problem) || !check_framing(r, &w, problem)) {
+    if (!check_bytes(&w, problem) || !check_host(&w, version, problem) || !check_framing(r, &w, problem)) {
         return false;
     }
     size_t uri_bytes = strlen(r->api.path) + (r->api.query ? strlen(r->api.query) + 1 : 0);

@@ -20,6 +20,7 @@ typedef struct srv_request srv_request;
 typedef struct srv_stream srv_stream;
 
 #define SRV_REQUEST_ID_MAX 64
+#define SRV_TRACE_MAX 128
 #define SRV_LINGER_MAX 16
 /// Memory of one connection, for its request's head and what it reads into. libmicrohttpd clears all of it after
 /// each request and half of it once more: with its default of 32 KiB more than a processor's first cache holds,
@@ -77,6 +78,7 @@ struct srv_request {
     bool varies;           ///< another client may get the answer compressed
     bool answered;         ///< counted in the metrics
     const char *method;    ///< as sent
+    const char *traceparent; ///< W3C Trace Context, as sent; NULL: none that is well-formed
     const char *origin;    ///< allowed by --cors-origin; NULL: none
     const char *preflight; ///< Access-Control-Request-Method of an allowed origin
 

@@ -61,11 +61,12 @@ static void add_cors(const srv_request *r, struct MHD_Response *out)
     add(out, "Access-Control-Allow-Origin", r->origin);
     add(out, "Vary", "Origin");
     if (!r->preflight) {
-        add(out, "Access-Control-Expose-Headers", "ETag, Location, Retry-After, X-Request-Id");
+        add(out, "Access-Control-Expose-Headers", "ETag, Location, Retry-After, X-Request-Id, traceparent");
         return;
     }
     add(out, "Access-Control-Allow-Methods", "GET, HEAD, POST, PUT, PATCH, DELETE");
-    add(out, "Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, X-Request-Id");
+    add(out, "Access-Control-Allow-Headers",
+        "Authorization, Content-Type, If-Match, If-None-Match, X-Request-Id, traceparent");
     add(out, "Access-Control-Max-Age", "600");
 }
 
@@ -74,6 +75,9 @@ static void add_headers(const srv_request *r, struct MHD_Response *out)
     const api_response *response = &r->response;
     char text[API_NUMBER_MAX + 3];
     add(out, "X-Request-Id", r->request_id);
+    if (r->traceparent) { // so that who asks can tell which of its requests this one answers
+        add(out, "traceparent", r->traceparent);
+    }
     if (response->content_type) {
         add(out, "Content-Type", response->content_type);
     }
@@ -144,7 +148,7 @@ static void tell(const srv_request *r)
     if (ours || (r->is_job && status >= 400)) {
         srv_log(ours ? SRV_ERROR : SRV_WARN, SRV_EVENT(ours ? "request failed" : "change refused"),
                 SRV_TEXT("method", r->method), SRV_INT("status", status), SRV_TEXT("id", r->request_id),
-                SRV_TEXT("path", r->api.path));
+                SRV_TEXT("traceparent", r->traceparent), SRV_TEXT("path", r->api.path));
     }
 }
 

@@ -307,7 +307,7 @@ void srv__request_completed(void *cls, struct MHD_Connection *connection, void *
     if (r->answered && access_logged(thread)) {
         srv_log(SRV_INFO, SRV_EVENT("request"), SRV_TEXT("method", r->method), SRV_INT("status", r->response.status),
                 SRV_REAL("ms", (double)(now - r->api.start_ns) / SRV_NS_PER_MS), SRV_TEXT("id", r->request_id),
-                SRV_INT("sent", toe == MHD_REQUEST_TERMINATED_COMPLETED_OK),
+                SRV_INT("sent", toe == MHD_REQUEST_TERMINATED_COMPLETED_OK), SRV_TEXT("traceparent", r->traceparent),
                 SRV_TEXT("path", r->api.path)); // last: it may be long, and a line is cut
     }
     recycle(r);

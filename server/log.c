@@ -94,12 +94,11 @@ static void add_value(line *l, const srv_field *f)
 {
     switch (f->kind) {
     case SRV_FIELD_TEXT: {
-        const char *text = f->text ? f->text : "";
-        bool quote = as_json || !is_plain(text);
+        bool quote = as_json || !is_plain(f->text);
         if (quote) {
             add_char(l, '"');
         }
-        add_escaped(l, text);
+        add_escaped(l, f->text);
         if (quote) {
             add_char(l, '"');
         }
@@ -155,6 +154,9 @@ void srv_log_fields(srv_log_level level, const srv_field *fields)
         add_format(&l, " %-5s", srv_log_level_name(level));
     }
     for (const srv_field *f = fields; f->kind != SRV_FIELD_END && l.size < LINE_MAX_BYTES - FIELD_ROOM; f++) {
+        if (f->kind == SRV_FIELD_TEXT && !f->text) {
+            continue;
+        }
         if (as_json) {
             add_format(&l, ",\"%s\":", f->name);
             add_value(&l, f);

@@ -12,7 +12,7 @@ const char *srv_log_level_name(srv_log_level level);
 
 typedef enum srv_field_kind { SRV_FIELD_END, SRV_FIELD_TEXT, SRV_FIELD_INTEGER, SRV_FIELD_REAL } srv_field_kind;
 
-/// A named value of a line. Use the macros below.
+/// A named value of a line; a text of NULL is left out. Use the macros below.
 typedef struct srv_field {
     srv_field_kind kind;
     const char *name;

@@ -1,5 +1,7 @@
 """/metrics is Prometheus text, and its numbers move as they should."""
 import re
+import shutil
+import subprocess
 
 from harness import meshes
 from harness.case import ServerCase
@@ -47,6 +49,14 @@ class Metrics(ServerCase):
 
     def value(self, samples, name, *labels):
         return sum(v for k, v in samples.get(name, {}).items() if all(label in k for label in labels))
+
+    def test_promtool_has_no_complaint(self):
+        promtool = shutil.which("promtool")
+        if not promtool:
+            self.skipTest("no promtool (Debian package prometheus)")
+        self.query("room", "path", start=[1, 0, 1], end=[2, 0, 2])
+        done = subprocess.run([promtool, "check", "metrics"], input=self.ask("GET", "/metrics").body, capture_output=True)
+        self.assertEqual((done.returncode, done.stdout + done.stderr), (0, b""))
 
     def test_all_families(self):
         self.query("room", "path", start=[1, 0, 1], end=[2, 0, 2])

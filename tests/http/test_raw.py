@@ -72,6 +72,19 @@ class Broken(ServerCase):
                 self.assertEqual(a.status, 400, a)
                 self.assertTrue(c.closed_within(5), "a second answer, or a connection left open")
 
+    def test_names_that_another_server_may_read_otherwise(self):
+        """What stands for a body's length with one server and for nothing with another ends the connection."""
+        for field in (b"Content-Length : %d", b"Content-Length\t: %d", b"Content\x01-Length: %d", b"X A: b\r\nContent-Length: %d",
+                      b"X-A: b\x01\r\nContent-Length: %d", b"X-A: b\x7f\r\nContent-Length: %d",
+                      b"X-A: b\rTransfer-Encoding: chunked\r\nContent-Length: %d", b"Host: y\r\nContent-Length: %d",
+                      b"Content-Length: %d\r\n X-A: folded"):
+            with self.subTest(field), self.server.connect(10) as c:
+                smuggled = b"GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"
+                c.send(POST + field % len(smuggled) + b"\r\n\r\n" + smuggled)
+                a = c.answer()
+                self.assertEqual(a.status, 400, a)
+                self.assertTrue(c.closed_within(5), "a second answer, or a connection left open")
+
     def test_two_lengths(self):
         self.refused(POST + b"Content-Length: 17\r\nContent-Length: 5\r\n\r\n" + BODY, 400)
 

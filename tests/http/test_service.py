@@ -81,6 +81,26 @@ class Compression(ServerCase):
             self.assertEqual((a.headers.get("content-encoding"), a.headers["vary"]), ("gzip", "Accept-Encoding"), accepted)
 
 
+class Traces(ServerCase):
+    files = {"room.json": meshes.room()}
+    options = ["--access-log", "on"]
+
+    def test_a_trace_comes_back_and_is_logged(self):
+        trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+        later = "cc" + trace[2:] + "-what-comes-later"
+        for sent in (trace, later):
+            a = self.ask("GET", "/livez", headers=[("Traceparent", sent)])
+            self.assertEqual(a.headers["traceparent"], sent)
+            self.server.until(lambda: "traceparent=" + sent in self.server.stderr(), "the log")
+        lines = len(self.server.stderr().split("\n"))
+        for sent in ("", trace[:-1], trace + "-x", "ff" + trace[2:], trace.upper(), trace.replace("4bf92f3577b34da6a3ce929d0e0e4736", 32 * "0"),
+                     trace.replace("00f067aa0ba902b7", 16 * "0"), trace.replace("-", "_"), later + 100 * "x"):
+            self.assertNotIn("traceparent", self.ask("GET", "/livez", headers=[("traceparent", sent)]).headers, sent)
+        self.assertNotIn("traceparent", self.ask("GET", "/livez").headers)
+        self.server.until(lambda: len(self.server.stderr().split("\n")) >= lines + 10, "the log")
+        self.assertNotIn("traceparent", "\n".join(self.server.stderr().split("\n")[lines:]))
+
+
 class Origins(ServerCase):
     files = {"room.json": meshes.room()}
     options = ["--cors-origin", "https://game.example"]

@@ -63,6 +63,20 @@ class Loopback(ServerCase):
     def test_loopback_may(self):
         self.assertEqual(self.ask("PUT", "/v1/meshes/new", meshes.room()).status, 201)
 
+    def test_pages_of_others_may_not(self):
+        """Their readers' browsers are on this machine. A page whose name was made to lead here later (DNS rebinding)
+        comes with the same name in Host."""
+        for origin, host, may in (("http://localhost:8080", "localhost:8080", True), ("http://127.0.0.1", "127.0.0.1", True),
+                                  ("http://[::1]:80", "[::1]:80", True), ("http://navd.localhost", "navd.localhost", True),
+                                  ("http://evil.example", "127.0.0.1", False), ("http://evil.example:80", "evil.example:80", False),
+                                  ("http://127.0.0.1.evil.example", "127.0.0.1.evil.example", False), ("null", "127.0.0.1", False),
+                                  ("http://evillocalhost", "evillocalhost", False), ("http://localhost.evil", "localhost.evil", False),
+                                  ("http://127.0.0.1:81", "127.0.0.1:80", False), ("http://[::1].x", "[::1].x", False)):
+            with self.subTest(origin=origin, host=host), self.server.connect() as c:
+                c.send(("PUT /v1/meshes/new?persist=false HTTP/1.1\r\nHost: %s\r\nOrigin: %s\r\nContent-Length: %d\r\n\r\n"
+                        % (host, origin, len(meshes.room()))).encode() + meshes.room())
+                self.assertIn(c.answer().status, (200, 201) if may else (403,))
+
     def test_a_unix_socket_may(self):
         with tempfile.TemporaryDirectory() as folder:
             with Server({}, listen="unix:" + os.path.join(folder, "s")) as server:

@@ -146,6 +146,12 @@ san: deps
 	@$(QUIETLY) SAN=$(SAN) build/san-$(SAN)/navd unit
 	@$(PYTHON) tests/http/run --binary $(BUILD)/navd $(ARGS)
 
+## edits under load for a minute, a million edits, 200 crashes among edits (some 20 minutes)
+edits-long: $(BUILD)/navd
+	@EDIT_SECONDS=60 EDIT_REQUESTS=10000 CRASH_ROUNDS=200 $(PYTHON) tests/http/run --binary $(BUILD)/navd \
+		edits_load crash_edits
+.PHONY: edits-long
+
 ## rewrite the sources in the project's layout
 format:
 	clang-format -i $(FORMATTED)

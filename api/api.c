@@ -73,7 +73,7 @@ size_t api_body_limit(const api_limits *limits, api_method method, const char *p
 {
     api_route_ids ids;
     const api_route *route = api_route_find(path, &ids);
-    if (route && route->put && method == API_PUT) {
+    if (route && route->put == api_mesh_put && method == API_PUT) {
         return limits->max_body;
     }
     bool single = route && route->kind && limits->max_query_body > route->kind->max_bytes;
@@ -232,7 +232,7 @@ static bool check_ids(api_call *call, const api_route_ids *ids, api_problem *pro
 static bool check_parameters(const api_call *call, api_problem *problem)
 {
     const api_route *route = call->route;
-    if (route->kind || route->parameters || call->request->method == API_PUT ||
+    if (route->kind || route->parameters || (route->put == api_mesh_put && call->request->method == API_PUT) ||
         strncmp(route->pattern, "/v1/", strlen("/v1/")) != 0) {
         return true;
     }

@@ -7,6 +7,7 @@
 #include "api_buffer.h"
 #include "api_mesh.h"
 #include "api_problem.h"
+#include "editor.h"
 
 typedef enum api_method {
     API_GET, API_HEAD, API_POST, API_PUT, API_PATCH, API_DELETE, API_OPTIONS, API_OTHER
@@ -54,6 +55,18 @@ typedef struct api_mesh_entry {
     char source[256];
 } api_mesh_entry;
 
+/// One request's edits.
+typedef struct api_edit_request {
+    const api_change *changes;
+    uint32_t count;
+    bool listed;                   ///< as in api_editor_apply
+    const char *if_match;          ///< NULL: whatever stands
+    const struct api_place *place; ///< for problems
+} api_edit_request;
+
+/// Does the If-None-Match or If-Match text name this revision? "*" names any.
+bool api_etag_matches(const char *list, uint64_t revision);
+
 /// The process, as the api sees it. All functions may be called from any thread that has a context.
 typedef struct api_host {
     void *ctx;
@@ -67,6 +80,12 @@ typedef struct api_host {
     /// Ids in alphabetical order: fills up to `cap` entries from `skip` on. @return how many there are in all
     size_t (*entries)(void *ctx, size_t skip, api_mesh_entry *entries, size_t cap);
 
+    /// `mesh` (held by the caller) for an agent whose radius is larger by `difference`: of the same revision, to
+    /// be given back by `release`. Such meshes are made in the background and kept for a while.
+    /// @param wait  may block for a moment, and has one made that is not there
+    /// @return NULL: `problem` says why; or it holds API_NO_PROBLEM: not yet, ask again with `wait`
+    const api_mesh *(*shrunk)(void *ctx, const api_mesh *mesh, double difference, bool wait, api_problem *problem);
+
     // Changes. Called on job threads only; may block on files. On failure `problem` is filled.
 
     /// Publishes `mesh` under `id` (takes it over, also on failure). With `persist` the bytes are kept
@@ -79,6 +98,20 @@ typedef struct api_host {
     bool (*remove)(void *ctx, const char *id, api_problem *problem);
     /// Re-reads the mesh's file now, whether it changed or not. A failure leaves the old one serving.
     bool (*reload)(void *ctx, const char *id, api_problem *problem);
+
+    // Edits, on job threads too. One request's are applied by `edit`, then kept and published by `edit_commit`,
+    // which does so for all that were applied meanwhile.
+
+    /// Holds the changes against what stands on the mesh (with what was applied and not yet committed).
+    /// @param edited  filled on success but for `mesh`, which the host keeps
+    /// @param revision  that queries will see it in, or in a later one
+    /// @return a ticket for edit_commit or edit_drop; NULL: request->place->problem says why
+    void *(*edit)(void *ctx, const char *id, const api_edit_request *request, api_edited *edited, uint64_t *revision);
+    /// After this the edits are on the disk and queries see them. Ends the ticket.
+    /// @return false: nothing was changed, `problem` says why
+    bool (*edit_commit)(void *ctx, void *ticket, api_problem *problem);
+    /// Ends the ticket of a request that will not be answered.
+    void (*edit_drop)(void *ctx, void *ticket);
 
     /// Prometheus text.
     void (*metrics)(void *ctx, api_buffer *out);

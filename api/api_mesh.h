@@ -4,6 +4,7 @@
 #define API_MESH_H
 
 #include "api_frame.h"
+#include "edit_set.h"
 #include "nav_format.h"
 #include "nav_mesh.h"
 #include "nav_query.h"
@@ -25,9 +26,18 @@ typedef struct api_filter {
     double costs[256];
 } api_filter;
 
+/// What the file and the sidecar make of a mesh, shared by its revisions and counted by them.
+typedef struct api_ground_mesh {
+    atomic_size_t holders;
+    nav_mesh *nav;      ///< without any edit
+    nav_report *report;
+    api_filter *filters;
+    api_edit_set items; ///< its links and regions, as edits that nobody made
+} api_ground_mesh;
+
 typedef struct api_mesh {
     nav_mesh *nav;
-    nav_report *report;
+    nav_report *report;          ///< the ground's
     api_frame frame;
     int dimensions;              ///< 2: positions are [x, y]
     char up;                     ///< of the file as declared: 'y' or 'z'
@@ -37,12 +47,14 @@ typedef struct api_mesh {
     double tick_hz;              ///< how often the server moves agents by itself; 0: when it is told to
     api_area areas[256];
     char flags[32][API_NAME_MAX + 1]; ///< names by bit, empty: none
-    api_filter *filters;         ///< [filter_count] named by the sidecar
+    api_filter *filters;         ///< [filter_count] named by the sidecar; the ground's
     uint32_t filter_count;
     api_filter default_filter;   ///< of a question that gives none
     bool areas_are_costs;        ///< an area's number is its cost, unless the sidecar says otherwise
     bool borrows;                ///< the source's bytes, until it is destroyed
     size_t memory_bytes;         ///< nav and everything here
+    api_ground_mesh *ground;
+    api_edit_set edits;          ///< that stand
 
     // Set by the server when it publishes; never by api_mesh_load.
     char id[NAV_ID_MAX + 1];
@@ -51,6 +63,7 @@ typedef struct api_mesh {
     int64_t loaded_at_ms;        ///< Unix time
     char source[256];            ///< file name, or "upload"
     void *owner;                 ///< the server's record that counts references
+    double shrunk_by;            ///< above 0: not a published mesh, but one made of it for larger agents
 } api_mesh;
 
 /// What is to be loaded. All text is UTF-8 and not NUL-terminated unless said.
@@ -85,6 +98,19 @@ void api_mesh_destroy(api_mesh *mesh);
 /// @param bytes    malloc'ed
 /// @return false: `problem` is 422 bad_mesh (it has edits) or 507
 bool api_mesh_cook(const api_mesh *mesh, const char *sidecar, void **bytes, size_t *size, api_problem *problem);
+
+/// Another revision of a mesh: the same file, names and defaults. It has no `nav` yet.
+/// @param edits  copied
+/// @return NULL: no memory
+api_mesh *api_mesh_revise(const api_mesh *mesh, const api_edit_set *edits);
+/// @param nav  taken over; or the ground's own
+void api_mesh_set_nav(api_mesh *mesh, nav_mesh *nav);
+
+/// The mesh of the same revision for an agent whose radius is larger by `difference`. May take as long as
+/// loading the mesh did.
+/// @return NULL: `problem` says why (503 draining where `interrupt` stopped it)
+api_mesh *api_mesh_shrink(const api_mesh *mesh, double difference, const nav_interrupt *interrupt,
+                          api_problem *problem);
 
 /// The file ending under which bytes of a format are kept: "mset" -> ".bin", "polyanya" -> ".mesh", …
 /// @return `ending`

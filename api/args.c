@@ -36,6 +36,7 @@ static void set_defaults(api_args *args, const api_args_rules *rules)
     args->around_radius = 0;
     args->sources.count = args->targets.count = 0;
     args->snap = nav_snap_default();
+    args->radius = 0;
     args->timeout_ms = rules->limits->max_timeout_ms;
     args->count = 1;
     args->max_nodes = rules->limits->max_nodes;

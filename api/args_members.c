@@ -276,18 +276,13 @@ static bool read_filter(api_reader *r, const cJSON *value, const char *pointer)
 
 static bool read_radius(api_reader *r, const cJSON *value, const char *pointer)
 {
-    if (!api_json_finite(value) || value->valuedouble < 0) {
+    if (!is_coordinate(value) || value->valuedouble < 0) {
         return api_place_fail(r->place, pointer, "`radius` must be a finite number of at least 0, not %s",
                               cJSON_IsNumber(value) && value->valuedouble < 0 ? "a negative one"
+                              : cJSON_IsNumber(value)                         ? "one that large"
                                                                               : api_json_kind(value));
     }
-    double baked = r->rules->mesh->agent.radius;
-    if (value->valuedouble > baked) {
-        return api_place_fail(r->place, pointer,
-                              "`radius` %g is more than the %g this mesh was made for; this version "
-                              "does not shrink meshes for larger agents",
-                              value->valuedouble, baked);
-    }
+    r->args->radius = value->valuedouble;
     return true;
 }
 

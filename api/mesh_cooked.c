@@ -72,7 +72,7 @@ bool api_mesh_cook(const api_mesh *mesh, const char *sidecar, void **bytes, size
     if (!text) {
         return false;
     }
-    nav_status status = nav_mesh_cook(mesh->nav, mesh->report, text, strlen(text), NULL, bytes, size);
+    nav_status status = nav_mesh_cook(mesh->ground->nav, mesh->report, text, strlen(text), NULL, bytes, size);
     free(text);
     nav_error error = {.message = "a mesh with edits cannot be written as a .navd"};
     return status == NAV_OK || api_read_failed(problem, status == NAV_BAD_ARGUMENT ? NAV_BAD_MESH : status, &error);

@@ -9,15 +9,7 @@
 
 #define DEFAULT_FLAGS 1u ///< what Detour's and most engines' tools give ground that has no special flag
 
-/// A link being read, and where it stands.
-typedef struct link_reader {
-    nav_link link;
-    bool has_start, has_end, enabled;
-    const api_link_source *source;
-    const api_settings *settings;
-    const api_place *place;
-    char pointer[128]; ///< of the member being read
-} link_reader;
+typedef api_link_reader link_reader;
 
 static bool fail(const link_reader *r, const char *text)
 {
@@ -34,7 +26,7 @@ static bool fail_name(const link_reader *r, const char *what, api_suggestion *ne
 static bool read_numbers(const link_reader *r, const cJSON *value, double out[3])
 {
     static const char *const names[] = {"x", "y", "z"};
-    int count = r->source->dimensions;
+    int count = r->source.dimensions;
     if ((!cJSON_IsArray(value) && !cJSON_IsObject(value)) || cJSON_GetArraySize(value) != count) {
         return fail(r, count == 2 ? "must be [x, y] or {\"x\", \"y\"}" : "must be [x, y, z] or {\"x\", \"y\", \"z\"}");
     }
@@ -55,8 +47,8 @@ static bool read_position(const link_reader *r, const cJSON *value, nav_vec *pos
     if (!read_numbers(r, value, given)) {
         return false;
     }
-    const api_frame *f = &r->source->to_internal;
-    if (r->source->dimensions == 2) {
+    const api_frame *f = &r->source.to_internal;
+    if (r->source.dimensions == 2) {
         // The plane's two axes are those of the three that are not the height.
         double plane[2] = {given[0], given[1]};
         for (int k = 0, used = 0; k < 3; k++) {
@@ -78,14 +70,12 @@ static bool read_id(link_reader *r, const cJSON *value)
 
 static bool read_start(link_reader *r, const cJSON *value)
 {
-    r->has_start = read_position(r, value, &r->link.start);
-    return r->has_start;
+    return read_position(r, value, &r->link.start);
 }
 
 static bool read_end(link_reader *r, const cJSON *value)
 {
-    r->has_end = read_position(r, value, &r->link.end);
-    return r->has_end;
+    return read_position(r, value, &r->link.end);
 }
 
 static bool read_bool(const link_reader *r, const cJSON *value, bool *to)
@@ -137,7 +127,7 @@ static bool read_area(link_reader *r, const cJSON *value)
     if (cJSON_IsString(value)) {
         api_suggestion near = api_suggest_for(value->valuestring);
         for (size_t i = 0; i < 256; i++) {
-            const api_area *area = &r->settings->areas[i];
+            const api_area *area = &r->names.areas[i];
             if (area->listed && strcmp(area->name, value->valuestring) == 0) {
                 r->link.area = (uint8_t)i;
                 return true;
@@ -158,7 +148,7 @@ static bool read_flag(const link_reader *r, const cJSON *value, uint32_t *flags)
 {
     api_suggestion near = api_suggest_for(cJSON_IsString(value) ? value->valuestring : "");
     for (uint32_t bit = 0; bit < 32; bit++) {
-        const char *name = r->settings->flags[bit];
+        const char *name = r->names.flags[bit];
         bool named = cJSON_IsString(value) && name[0] && strcmp(name, value->valuestring) == 0;
         if (named || (whole_number(value, 31) && value->valuedouble == bit)) {
             *flags |= 1u << bit;
@@ -197,6 +187,7 @@ static bool read_kind(link_reader *r, const cJSON *value)
     return true;
 }
 
+/// In the order of api_link_member.
 static const struct member {
     const char *name;
     bool (*read)(link_reader *r, const cJSON *value);
@@ -207,33 +198,80 @@ static const struct member {
 };
 #define MEMBER_COUNT (sizeof members / sizeof *members)
 
+api_link_reader api_link_reader_begin(const api_link_source *source, const api_names *names, const api_place *place)
+{
+    return (api_link_reader){.link = {.cost = -1, .flags = DEFAULT_FLAGS},
+                             .enabled = true,
+                             .source = *source,
+                             .names = *names,
+                             .place = place};
+}
+
+bool api_link_read_member(api_link_reader *r, const cJSON *member, const char *pointer, bool *known)
+{
+    size_t i = 0;
+    while (i < MEMBER_COUNT && strcmp(members[i].name, member->string) != 0) {
+        i++;
+    }
+    *known = i < MEMBER_COUNT;
+    if (!*known) {
+        return true;
+    }
+    api_pointer_join(r->pointer, sizeof r->pointer, pointer, member->string);
+    if (r->given & 1u << i) {
+        return fail(r, "given twice");
+    }
+    r->given |= 1u << i;
+    return members[i].read(r, member);
+}
+
+void api_link_suggest(api_suggestion *near)
+{
+    for (size_t i = 0; i < MEMBER_COUNT; i++) {
+        api_suggest(near, members[i].name);
+    }
+}
+
+bool api_area_read(const cJSON *value, const api_names *names, const char *pointer, const api_place *place,
+                   uint8_t *area)
+{
+    link_reader r = {.names = *names, .place = place};
+    snprintf(r.pointer, sizeof r.pointer, "%s", pointer);
+    bool good = read_area(&r, value);
+    *area = r.link.area;
+    return good;
+}
+
+bool api_flags_read(const cJSON *value, const api_names *names, const char *pointer, const api_place *place,
+                    uint32_t *flags)
+{
+    link_reader r = {.names = *names, .place = place};
+    snprintf(r.pointer, sizeof r.pointer, "%s", pointer);
+    bool good = read_flags(&r, value);
+    *flags = r.link.flags;
+    return good;
+}
+
 static bool read_link(link_reader *r, const cJSON *value, const char *pointer)
 {
-    unsigned seen = 0;
     snprintf(r->pointer, sizeof r->pointer, "%s", pointer);
     if (!cJSON_IsObject(value)) {
         return fail(r, "must be an object");
     }
     for (const cJSON *m = value->child; m; m = m->next) {
-        size_t i = 0;
-        api_suggestion near = api_suggest_for(m->string);
-        while (i < MEMBER_COUNT && strcmp(members[i].name, m->string) != 0) {
-            api_suggest(&near, members[i++].name);
-        }
-        api_pointer_join(r->pointer, sizeof r->pointer, pointer, m->string);
-        if (i == MEMBER_COUNT) {
-            return fail_name(r, "unknown member of a link:", &near);
-        }
-        if (seen & 1u << i) {
-            return fail(r, "given twice");
-        }
-        seen |= 1u << i;
-        if (!members[i].read(r, m)) {
+        bool known;
+        if (!api_link_read_member(r, m, pointer, &known)) {
             return false;
+        }
+        if (!known) {
+            api_suggestion near = api_suggest_for(m->string);
+            api_link_suggest(&near);
+            api_pointer_join(r->pointer, sizeof r->pointer, pointer, m->string);
+            return fail_name(r, "unknown member of a link:", &near);
         }
     }
     snprintf(r->pointer, sizeof r->pointer, "%s", pointer);
-    return (r->has_start && r->has_end) || fail(r, "a link needs its start and its end");
+    return api_link_has_ends(r) || fail(r, "a link needs its start and its end");
 }
 
 static int compare_ids(const void *a, const void *b)
@@ -264,6 +302,21 @@ static bool find_double_id(const nav_soup *soup, const char **id)
     return true;
 }
 
+/// Such a link is no part of the mesh, but can be enabled by its id.
+static bool keep_disabled(const api_link_source *source, const nav_link *link)
+{
+    api_edit *item = source->disabled ? api_edit_create(API_LINK, 0) : NULL;
+    if (!item) {
+        return !source->disabled;
+    }
+    item->from_file = true;
+    memcpy(item->id, link->id, sizeof item->id);
+    item->link = *link;
+    bool kept = api_edit_set_put(source->disabled, item);
+    api_edit_release(item);
+    return kept;
+}
+
 bool api_links_add(nav_soup *soup, const cJSON *links, const api_link_source *source, const api_settings *settings,
                    const api_place *place)
 {
@@ -272,11 +325,7 @@ bool api_links_add(nav_soup *soup, const cJSON *links, const api_link_source *so
     }
     unsigned number = 0;
     for (const cJSON *value = links->child; value; value = value->next, number++) {
-        link_reader r = {.link = {.cost = -1, .flags = DEFAULT_FLAGS},
-                         .enabled = true,
-                         .source = source,
-                         .settings = settings,
-                         .place = place};
+        link_reader r = api_link_reader_begin(source, &(api_names){settings->areas, settings->flags}, place);
         char pointer[32];
         snprintf(pointer, sizeof pointer, "/links/%u", number);
         if (!read_link(&r, value, pointer)) {
@@ -285,7 +334,8 @@ bool api_links_add(nav_soup *soup, const cJSON *links, const api_link_source *so
         if (r.link.id[0] == '\0') {
             snprintf(r.link.id, sizeof r.link.id, "link-%u", (unsigned)soup->link_count);
         }
-        if (r.enabled && nav_soup_add_link(soup, &r.link) != NAV_OK) {
+        bool kept = r.enabled ? nav_soup_add_link(soup, &r.link) == NAV_OK : keep_disabled(source, &r.link);
+        if (!kept) {
             api_problem_set(place->problem, API_STORAGE_FULL, "not enough memory for the links");
             return false;
         }

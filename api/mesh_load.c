@@ -13,6 +13,7 @@ typedef struct loader {
     api_settings settings;
     api_file_extra extra;
     nav_soup soup;
+    api_edit_set items; ///< regions, and links that are not enabled: for the mesh's ground
 } loader;
 
 /// The format asked for: the parameter, else the source's own, else what the content tells.
@@ -117,7 +118,8 @@ static bool add_links(loader *l)
     const api_settings *s = &l->settings;
     if (l->extra.links) {
         const api_place place = {.problem = l->problem};
-        const api_link_source source = {.to_internal = s->file, .dimensions = l->soup.dimensions};
+        const api_link_source source = {
+            .to_internal = s->file, .dimensions = l->soup.dimensions, .disabled = &l->items};
         if (!api_links_add(&l->soup, l->extra.links, &source, s, &place)) {
             if (l->problem->code == API_BAD_REQUEST) { // a fault of the file, not of the request
                 api_problem p = *l->problem;
@@ -129,7 +131,8 @@ static bool add_links(loader *l)
     }
     if (s->links) {
         const api_place place = {.problem = l->problem, .query_string = s->links_from_params};
-        const api_link_source source = {.to_internal = inverse(&s->caller), .dimensions = l->soup.dimensions};
+        const api_link_source source = {
+            .to_internal = inverse(&s->caller), .dimensions = l->soup.dimensions, .disabled = &l->items};
         if (!api_links_add(&l->soup, s->links, &source, s, &place)) {
             return s->links_from_params ? false : api_sidecar_blame(l->problem);
         }
@@ -198,13 +201,6 @@ static void describe(const loader *l, api_mesh *mesh)
     memcpy(mesh->flags, s->flags, sizeof mesh->flags);
 }
 
-static size_t memory_of(const api_mesh *mesh)
-{
-    nav_mesh_info info;
-    nav_mesh_get_info(mesh->nav, &info);
-    return info.memory_bytes + sizeof *mesh + sizeof *mesh->report + mesh->filter_count * sizeof *mesh->filters;
-}
-
 static bool load(loader *l, api_mesh *mesh)
 {
     if (!api_settings_read(&l->settings, l->source->sidecar, l->source->params, l->problem) || !read_file(l, mesh)) {
@@ -222,8 +218,8 @@ static bool load(loader *l, api_mesh *mesh)
     if (!api_filters_load(mesh, &l->settings, l->problem)) {
         return false;
     }
-    mesh->memory_bytes = memory_of(mesh);
-    return true;
+    return api_regions_read(&l->items, mesh, &l->settings, l->problem) &&
+           api_mesh_ground_make(mesh, &l->items, l->problem) && api_regions_apply(mesh, l->problem);
 }
 
 api_mesh *api_mesh_load(const api_mesh_source *source, api_problem *problem)
@@ -245,16 +241,7 @@ api_mesh *api_mesh_load(const api_mesh_source *source, api_problem *problem)
     }
     nav_soup_deinit(&l.soup);
     cJSON_Delete(l.extra.links);
+    api_edit_set_deinit(&l.items);
     api_settings_deinit(&l.settings);
     return mesh;
-}
-
-void api_mesh_destroy(api_mesh *mesh)
-{
-    if (mesh) {
-        nav_mesh_destroy(mesh->nav);
-        free(mesh->report);
-        free(mesh->filters);
-        free(mesh);
-    }
 }

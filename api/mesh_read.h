@@ -95,7 +95,8 @@ typedef struct api_settings {
     double tick_hz;          ///< 0: not set
     cJSON *sidecar, *params; ///< owned
     const cJSON *links;      ///< borrowed from one of them, NULL: none
-    bool links_from_params;
+    const cJSON *regions;    ///< likewise
+    bool links_from_params, regions_from_params;
     const char *node; ///< of a glTF: the node or mesh that is the navmesh; borrowed likewise, NULL: not said
     const cJSON *filters, *default_filter; ///< borrowed likewise
     bool filters_from_params, default_filter_from_params;
@@ -126,14 +127,79 @@ bool api_sidecar_blame(api_problem *problem);
 /// Reads the named filters and the default one for a mesh whose areas and flags are known.
 bool api_filters_load(api_mesh *mesh, const api_settings *settings, api_problem *problem);
 
+/// Reads the regions for a mesh whose frame, areas and flags are known, as items of its ground.
+bool api_regions_read(api_edit_set *items, const api_mesh *mesh, const api_settings *settings, api_problem *problem);
+/// Makes the mesh the revision in which its ground's regions hold.
+bool api_regions_apply(api_mesh *mesh, api_problem *problem);
+
+/// Gives a mesh that has been built its ground: its file's links and `items` (taken over).
+/// @return false: `problem` is 507
+bool api_mesh_ground_make(api_mesh *mesh, api_edit_set *items, api_problem *problem);
+
+/// Bytes of a mesh and all that is its own.
+size_t api_mesh_memory(const api_mesh *mesh);
+
 /// Where the positions of links come from.
 typedef struct api_link_source {
-    api_frame to_internal; ///< internal[k] = sign[k] * given[axis[k]]
-    int dimensions;        ///< of a position
+    api_frame to_internal;  ///< internal[k] = sign[k] * given[axis[k]]
+    int dimensions;         ///< of a position
+    api_edit_set *disabled; ///< where links go that are not enabled; NULL: nowhere
 } api_link_source;
 
+/// Names of areas [256] and of flags [32].
+typedef struct api_names {
+    const api_area *areas;
+    const char (*flags)[API_NAME_MAX + 1];
+} api_names;
+
+/// A link being read, and where it stands.
+typedef struct api_link_reader {
+    nav_link link; ///< in navcore's axes
+    bool enabled;
+    unsigned given; ///< api_link_member bits
+    api_link_source source;
+    api_names names;
+    const api_place *place;
+    char pointer[128]; ///< of the member being read
+} api_link_reader;
+
+typedef enum api_link_member {
+    API_LINK_ID = 1u << 0,
+    API_LINK_START = 1u << 1,
+    API_LINK_END = 1u << 2,
+    API_LINK_BIDIRECTIONAL = 1u << 3,
+    API_LINK_COST = 1u << 4,
+    API_LINK_AREA = 1u << 5,
+    API_LINK_FLAGS = 1u << 6,
+    API_LINK_RADIUS = 1u << 7,
+    API_LINK_KIND = 1u << 8,
+    API_LINK_ENABLED = 1u << 9
+} api_link_member;
+
+/// A reader whose link has the defaults.
+api_link_reader api_link_reader_begin(const api_link_source *source, const api_names *names, const api_place *place);
+
+/// Reads one member of a link.
+/// @param pointer  of the link, below place->prefix
+/// @param known    false: a link has no such member, and nothing was done
+/// @return false: place->problem says why
+bool api_link_read_member(api_link_reader *reader, const cJSON *member, const char *pointer, bool *known);
+/// Suggests the members that a link has.
+void api_link_suggest(api_suggestion *near);
+
+static inline bool api_link_has_ends(const api_link_reader *reader)
+{
+    return (reader->given & API_LINK_START) && (reader->given & API_LINK_END);
+}
+
+/// An area by name or number, flags as a mask or a list of names and bits.
+bool api_area_read(const cJSON *value, const api_names *names, const char *pointer, const api_place *place,
+                   uint8_t *area);
+bool api_flags_read(const cJSON *value, const api_names *names, const char *pointer, const api_place *place,
+                    uint32_t *flags);
+
 /// Adds an array of links (contract, section 4) to the soup. One without an id is called "link-N"; an
-/// entry that is not `enabled` is left out.
+/// entry that is not `enabled` goes to source->disabled instead.
 /// @param place  whose pointer leads to the object that has `links`
 bool api_links_add(nav_soup *soup, const cJSON *links, const api_link_source *source, const api_settings *settings,
                    const api_place *place);

@@ -74,8 +74,30 @@ static void write_links_and_islands(api_json *json, const nav_report *report)
     api_json_close(json, ']');
 }
 
+/// Edits that stand and touch nothing of the mesh. @return how many
+static uint32_t write_idle_edits(api_json *json, const api_mesh *mesh)
+{
+    uint32_t count = 0;
+    api_json_key(json, "idle_edits");
+    api_json_open(json, '[');
+    api_edit_walk walk = api_edit_set_walk(&mesh->edits, API_OBSTACLE);
+    for (const api_edit *edit; (edit = api_edit_next(&walk));) {
+        if (!edit->idle || ++count > NAV_REPORT_CAP) {
+            continue;
+        }
+        api_json_open(json, '{');
+        api_json_key(json, "type");
+        api_json_word(json, api_edit_kind_name(edit->kind));
+        api_json_key(json, "id");
+        api_json_word(json, edit->id);
+        api_json_close(json, '}');
+    }
+    api_json_close(json, ']');
+    return count;
+}
+
 /// How many there are of what the lists above hold the first of.
-static void write_totals(api_json *json, const nav_report *report)
+static void write_totals(api_json *json, const nav_report *report, uint32_t idle_edits)
 {
     api_json_key(json, "totals");
     api_json_open(json, '{');
@@ -84,6 +106,7 @@ static void write_totals(api_json *json, const nav_report *report)
     write_count(json, "dropped_links", report->dropped_link_count);
     write_count(json, "islands", report->island_count);
     write_count(json, "warnings", report->warning_count);
+    write_count(json, "idle_edits", idle_edits);
     api_json_close(json, '}');
 }
 
@@ -100,7 +123,8 @@ static void write_report(api_json *json, const api_mesh *mesh)
         api_json_text(json, report->warnings[i]);
     }
     api_json_close(json, ']');
-    write_totals(json, report);
+    uint32_t idle = write_idle_edits(json, mesh);
+    write_totals(json, report, idle);
     write_count(json, "revision", mesh->revision);
     api_json_close(json, '}');
 }

@@ -278,23 +278,27 @@ static bool read_tick_hz(api_settings *s, const cJSON *value, const api_place *p
     return api_tick_hz_read(value, &s->tick_hz) || api_place_fail(place, "/tick_hz", API_TICK_HZ_RULE);
 }
 
-static bool refuse_regions(api_settings *s, const cJSON *value, const api_place *place)
+/// Read when areas, flags and the frame are known (mesh_regions.c).
+static bool read_regions(api_settings *s, const cJSON *value, const api_place *place)
 {
-    (void)s;
-    (void)value;
-    return api_place_fail(place, "/regions", "are not known to this version: give areas and flags in the mesh file");
+    if (!cJSON_IsArray(value)) {
+        return api_place_fail(place, "/regions", "must be an array, not %s", api_json_kind(value));
+    }
+    s->regions = value;
+    s->regions_from_params = place->query_string;
+    return true;
 }
 
 static const struct member {
     const char *name;
     bool (*read)(api_settings *s, const cJSON *value, const api_place *place);
 } members[] = {
-    {"frame", read_frame},       {"weld", read_weld},
-    {"agent", read_agent},       {"snap", read_snap},
-    {"areas", read_areas},       {"flags", read_flags},
-    {"links", read_links},       {"node", read_node},
-    {"filters", read_filters},   {"default_filter", read_default_filter},
-    {"regions", refuse_regions}, {"tick_hz", read_tick_hz},
+    {"frame", read_frame},     {"weld", read_weld},
+    {"agent", read_agent},     {"snap", read_snap},
+    {"areas", read_areas},     {"flags", read_flags},
+    {"links", read_links},     {"node", read_node},
+    {"filters", read_filters}, {"default_filter", read_default_filter},
+    {"regions", read_regions}, {"tick_hz", read_tick_hz},
 };
 #define MEMBER_COUNT (sizeof members / sizeof *members)
 
@@ -495,7 +499,7 @@ void api_settings_deinit(api_settings *settings)
     cJSON_Delete(settings->sidecar);
     cJSON_Delete(settings->params);
     settings->sidecar = settings->params = NULL;
-    settings->links = settings->filters = settings->default_filter = NULL;
+    settings->links = settings->regions = settings->filters = settings->default_filter = NULL;
     settings->node = NULL;
 }
 

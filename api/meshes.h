@@ -10,9 +10,6 @@ void api_write_summary(api_json *json, const api_mesh_entry *entry);
 /// Positions of a mesh in its caller's frame, not tied to a question.
 api_positions api_mesh_positions(const api_mesh *mesh);
 
-/// Does the If-None-Match or If-Match text name this revision? "*" names any.
-bool api_etag_matches(const char *list, uint64_t revision);
-
 /// For GET: when the client has this revision already, fills a 304.
 bool api_not_modified(const api_call *call, const api_mesh *mesh);
 

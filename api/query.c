@@ -1,6 +1,8 @@
 /// One question from its bytes to its answer.
 #include "query.h"
 
+#include <math.h>
+
 #include "route.h"
 
 /// Bodies up to this size are parsed on the serving thread.
@@ -86,9 +88,11 @@ void api_write_place(const api_ask *ask, const nav_place *place)
     api_write_number(ask, "distance", place->distance);
 }
 
-void api_write_polygon_kind(const api_ask *ask, uint32_t polygon)
+void api_write_surface_kind(const api_ask *ask, const nav_place *place)
 {
-    uint8_t area = nav_mesh_polygon_area(ask->mesh->nav, polygon);
+    nav_face_view face; // a region may have painted a part of the polygon
+    nav_mesh_face(ask->mesh->nav, place->face, &face);
+    uint8_t area = face.area;
     api_json_key(ask->out, "area");
     if (ask->mesh->areas[area].name[0]) {
         api_json_text(ask->out, ask->mesh->areas[area].name);
@@ -96,7 +100,7 @@ void api_write_polygon_kind(const api_ask *ask, uint32_t polygon)
         api_json_u64(ask->out, area);
     }
     api_json_key(ask->out, "flags");
-    api_json_u64(ask->out, nav_mesh_polygon_flags(ask->mesh->nav, polygon));
+    api_json_u64(ask->out, face.flags);
 }
 
 void api_write_polygons(const api_ask *ask, const char *name, const uint32_t *polygons, uint32_t count)
@@ -126,33 +130,70 @@ bool api_inquiry_read(api_context *context, const api_inquiry *inquiry)
     return true;
 }
 
-api_verdict api_inquire(api_context *context, const api_inquiry *inquiry, api_json *out)
+/// Differences of one class share a mesh: they are rounded up to four digits, which is less than what a mesh
+/// may exceed the distance by.
+static double radius_class(double difference)
 {
-    const api_mesh *mesh = inquiry->mesh;
-    const api_args *args = &context->args;
-    if (!api_inquiry_read(context, inquiry)) {
-        return API_REFUSED;
+    double scale = pow(10, 3 - floor(log10(difference)));
+    double rounded = ceil(difference * scale * (1 - 1e-9)) / scale;
+    return rounded >= difference ? rounded : difference; // but for what is not worth a digit
+}
+
+api_verdict api_fit_mesh(api_context *context, const api_mesh *mesh, bool wait, const api_mesh **fit,
+                         api_problem *problem)
+{
+    double difference = context->args.radius - mesh->agent.radius;
+    *fit = mesh;
+    if (!(difference > context->args.radius * 1e-9)) {
+        return API_ANSWERED;
     }
-    api_ask ask = {.context = context,
-                   .mesh = mesh,
-                   .args = args,
-                   .node_budget = inquiry->node_budget,
-                   .out = out,
-                   .problem = inquiry->place->problem};
-    api_json before = *out;
+    if (api_now(context) >= context->deadline_ns) {
+        return api_tell_status(problem, NAV_INTERRUPTED), API_REFUSED;
+    }
+    *fit = context->host.shrunk(context->host.ctx, mesh, radius_class(difference), wait, problem);
+    return *fit ? API_ANSWERED : problem->code == API_NO_PROBLEM ? API_POSTPONED : API_REFUSED;
+}
+
+static api_verdict answer(const api_ask *ask, const api_inquiry *inquiry)
+{
+    api_json *out = ask->out, before = *out;
     size_t size = out->out->size;
     api_json_open(out, '{');
-    api_verdict verdict = inquiry->kind->answer(&ask);
+    api_verdict verdict = inquiry->kind->answer(ask);
     if (verdict != API_ANSWERED) {
         out->out->size = size;
         *out = before;
         return verdict;
     }
     api_json_key(out, "revision");
-    api_json_u64(out, mesh->revision);
-    api_args_echo_id(out, args->id);
+    api_json_u64(out, ask->mesh->revision);
+    api_args_echo_id(out, ask->args->id);
     api_json_close(out, '}');
     return API_ANSWERED;
+}
+
+api_verdict api_inquire(api_context *context, const api_inquiry *inquiry, api_json *out)
+{
+    if (!api_inquiry_read(context, inquiry)) {
+        return API_REFUSED;
+    }
+    const api_mesh *mesh;
+    api_problem *problem = inquiry->place->problem;
+    api_verdict verdict = api_fit_mesh(context, inquiry->mesh, inquiry->node_budget == 0, &mesh, problem);
+    if (verdict != API_ANSWERED) {
+        return verdict;
+    }
+    const api_ask ask = {.context = context,
+                         .mesh = mesh,
+                         .args = &context->args,
+                         .node_budget = inquiry->node_budget,
+                         .out = out,
+                         .problem = problem};
+    verdict = answer(&ask, inquiry);
+    if (mesh != inquiry->mesh) {
+        context->host.release(context->host.ctx, mesh);
+    }
+    return verdict;
 }
 
 bool api_check_body(const api_call *call, size_t max_bytes, const api_place *place)
@@ -222,7 +263,14 @@ static api_outcome answer_on_worker(api_task *task, api_context *context, api_re
     api_place place = {.problem = &problem};
     api_inquiry inquiry;
     api_json out = api_json_begin(&task->body);
-    if (!api_task_inquiry(task, context, &inquiry, &place) || api_inquire(context, &inquiry, &out) != API_ANSWERED) {
+    api_verdict verdict = API_REFUSED;
+    if (api_task_inquiry(task, context, &inquiry, &place)) {
+        verdict = api_inquire(context, &inquiry, &out);
+    }
+    if (verdict == API_POSTPONED) { // the mesh for its radius is being made
+        return API_WORKER;
+    }
+    if (verdict == API_REFUSED) {
         return api_task_fail(task, context, response, &problem);
     }
     response->content_type = api_answer_type(context);

@@ -59,6 +59,13 @@ typedef struct api_inquiry {
 /// Reads the arguments into the context, and lets its searches stop when their time is over.
 bool api_inquiry_read(api_context *context, const api_inquiry *inquiry);
 
+/// The mesh for the agent whose radius was read last: `mesh` itself, or one shrunk for it.
+/// @param wait  on a worker; elsewhere only one that is there already is given
+/// @param fit   another than `mesh` must be given back by host.release
+/// @return API_POSTPONED: it is being made, ask again on a worker
+api_verdict api_fit_mesh(api_context *context, const api_mesh *mesh, bool wait, const api_mesh **fit,
+                         api_problem *problem);
+
 /// The inquiry of a task: its question, which is read here where it is the body of a POST that came unread.
 /// @return false: `place` has the problem
 bool api_task_inquiry(api_task *task, api_context *context, api_inquiry *inquiry, api_place *place);
@@ -90,8 +97,8 @@ void api_write_place(const api_ask *ask, const nav_place *place);
 void api_write_position(const api_ask *ask, const char *name, nav_vec position);
 /// A member with one number.
 void api_write_number(const api_ask *ask, const char *name, double value);
-/// `area` and `flags` of a polygon, as members.
-void api_write_polygon_kind(const api_ask *ask, uint32_t polygon);
+/// `area` and `flags` of the surface at a place, as members.
+void api_write_surface_kind(const api_ask *ask, const nav_place *place);
 /// A member with a list of polygon numbers.
 void api_write_polygons(const api_ask *ask, const char *name, const uint32_t *polygons, uint32_t count);
 

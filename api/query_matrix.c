@@ -154,22 +154,31 @@ static api_verdict run_rows(api_task *task, api_context *context, api_problem *p
 }
 
 /// Reads the question and begins the answer.
-static bool start(api_task *task, api_context *context, api_problem *problem)
+static api_verdict start(api_task *task, api_context *context, api_problem *problem)
 {
     api_place place = {.problem = problem};
     api_inquiry inquiry;
+    const api_mesh *mesh;
     if (!api_task_inquiry(task, context, &inquiry, &place) || !api_inquiry_read(context, &inquiry)) {
-        return false;
+        return API_REFUSED;
+    }
+    api_verdict verdict = api_fit_mesh(context, task->mesh, true, &mesh, problem);
+    if (verdict != API_ANSWERED) {
+        return verdict;
+    }
+    if (mesh != task->mesh) { // for all of the rows
+        context->host.release(context->host.ctx, task->mesh);
+        task->mesh = mesh;
     }
     task->work = create(context, task->mesh, problem);
     task->free_work = destroy;
     if (!task->work) {
-        return false;
+        return API_REFUSED;
     }
     api_json out = api_json_begin(&task->body);
     api_json_open(&out, '{');
     open_answer(&out);
-    return true;
+    return API_ANSWERED;
 }
 
 static api_outcome run(api_task *task, api_context *context, api_response *response)
@@ -179,10 +188,8 @@ static api_outcome run(api_task *task, api_context *context, api_response *respo
         api_problem_set(&problem, API_DEADLINE, "the client has gone");
         return api_task_fail(task, context, response, &problem);
     }
-    if (!task->work && !start(task, context, &problem)) {
-        return api_task_fail(task, context, response, &problem);
-    }
-    switch (run_rows(task, context, &problem)) {
+    api_verdict verdict = task->work ? API_ANSWERED : start(task, context, &problem);
+    switch (verdict == API_ANSWERED ? run_rows(task, context, &problem) : verdict) {
     case API_POSTPONED:
         return API_WORKER;
     case API_REFUSED:

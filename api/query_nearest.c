@@ -4,7 +4,7 @@
 static void write_surface(const api_ask *ask, const nav_place *place)
 {
     api_write_place(ask, place);
-    api_write_polygon_kind(ask, place->polygon);
+    api_write_surface_kind(ask, place);
     api_json_key(ask->out, "inside");
     api_json_bool(ask->out, place->inside);
     api_json_key(ask->out, "on_mesh");

@@ -57,6 +57,9 @@ api_handler api_agents_step;
 api_handler api_agents_settings;
 api_handler api_agents_set;
 api_handler api_agents_events;
+api_handler api_edit_list; // edit_calls.c
+api_handler api_edit_get;
+api_handler api_edit_change;     // any of them
 api_handler api_service_version; // service.c
 api_handler api_service_livez;
 api_handler api_service_readyz;

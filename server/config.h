@@ -39,7 +39,8 @@ typedef struct srv_config {
     const char *cors_origin[SRV_ORIGIN_MAX]; ///< "*" or "https://example.org"
     uint32_t cors_origin_count;
 
-    uint64_t max_body; ///< bytes
+    uint64_t max_body;     ///< bytes
+    uint64_t radius_cache; ///< bytes
     uint64_t max_batch, max_matrix, max_nodes, max_agents;
     uint64_t max_connections;
     uint64_t max_queue; ///< requests waiting for a worker

@@ -28,7 +28,7 @@ typedef struct candidates {
     size_t count, cap;
 } candidates;
 
-srv_folder *srv_folder_open(const char *path, srv_registry *registry, char *error, size_t error_size)
+srv_folder *srv_folder_open(const char *path, srv_registry *registry, srv_edits *edits, char *error, size_t error_size)
 {
     srv_folder *folder = calloc(1, sizeof *folder);
     if (!folder) {
@@ -47,6 +47,7 @@ srv_folder *srv_folder_open(const char *path, srv_registry *registry, char *erro
         return NULL;
     }
     folder->registry = registry;
+    folder->edits = edits;
     folder->opened_ns = srv_now_ns();
     pthread_mutex_init(&folder->lock, NULL);
     size_t removed = srv_files_clean(folder->path);

@@ -9,6 +9,7 @@
 #define SRV_FOLDER_H
 
 #include "api.h"
+#include "edits.h"
 #include "pool.h"
 #include "registry.h"
 
@@ -21,7 +22,7 @@ typedef struct srv_folder srv_folder;
 typedef void srv_rescan_fn(void *ctx);
 
 /// Removes what a crash left behind. @return NULL and one line in `error`: no such folder
-srv_folder *srv_folder_open(const char *path, srv_registry *registry, char *error, size_t error_size);
+srv_folder *srv_folder_open(const char *path, srv_registry *registry, srv_edits *edits, char *error, size_t error_size);
 /// No job may be running.
 void srv_folder_close(srv_folder *folder);
 

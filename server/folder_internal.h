@@ -48,6 +48,7 @@ typedef struct srv_kept {
 struct srv_folder {
     char path[PATH_MAX]; ///< as resolved at start
     srv_registry *registry;
+    srv_edits *edits;
     srv_pool *jobs;
     srv_rescan_fn *rescan;
     void *rescan_ctx;

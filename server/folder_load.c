@@ -138,8 +138,8 @@ static bool build(srv_folder *folder, const char *id, mesh_bytes *b, api_problem
     }
     double ms = (double)(srv_now_ns() - began) / SRV_NS_PER_MS;
     size_t memory = mesh->memory_bytes;
-    if (!srv_registry_publish(folder->registry, id, mesh, b->kept.name, ms, NULL)) {
-        api_problem_set(problem, API_INTERNAL, "no memory for another mesh");
+    if (!srv_edits_publish(folder->edits, id, mesh, b->kept.name, ms, NULL, problem)) {
+        fail(folder, id, b->kept.name, problem);
         return false;
     }
     srv__folder_note(folder, id, &b->kept, true);
@@ -228,6 +228,7 @@ static void run_removal(srv_work *work, srv_worker *worker)
         srv_registry_release(folder->registry, entry.mesh);
         // A mesh that was uploaded over the file without keeping it is not the folder's to remove.
         if (strcmp(entry.source, SRV_SOURCE_UPLOAD) != 0) {
+            srv_edits_rest(folder->edits, w->id);
             srv_registry_remove(folder->registry, w->id);
             srv_log(SRV_INFO, SRV_EVENT("mesh removed: its file is gone"), SRV_TEXT("mesh", w->id),
                     SRV_TEXT("file", name));

@@ -22,7 +22,17 @@ static const api_mesh *acquire(void *ctx, const char *id)
 static void release(void *ctx, const api_mesh *mesh)
 {
     srv_server *server = ctx;
-    srv_registry_release(server->registry, mesh);
+    if (mesh->shrunk_by > 0) {
+        srv_radius_release(server->radius, mesh);
+    } else {
+        srv_registry_release(server->registry, mesh);
+    }
+}
+
+static const api_mesh *shrunk(void *ctx, const api_mesh *mesh, double difference, bool wait, api_problem *problem)
+{
+    srv_server *server = ctx;
+    return srv_radius_acquire(server->radius, mesh, difference, wait, problem);
 }
 
 static bool entry(void *ctx, const char *id, api_mesh_entry *out)
@@ -53,8 +63,7 @@ static bool put(void *ctx, const char *id, api_mesh *mesh, const void *bytes, si
     }
     uint64_t began = srv_pool_began_ns();
     double ms = began ? (double)(srv_now_ns() - began) / SRV_NS_PER_MS : 0;
-    if (!srv_registry_publish(server->registry, id, mesh, name, ms, created)) {
-        api_problem_set(problem, API_INTERNAL, "no memory for another mesh");
+    if (!srv_edits_publish(server->edits, id, mesh, name, ms, created, problem)) {
         return false;
     }
     srv_log(SRV_INFO, SRV_EVENT("mesh uploaded"), SRV_TEXT("mesh", id), SRV_INT("bytes", size), SRV_REAL("ms", ms),
@@ -71,7 +80,14 @@ static char *sidecar_text(void *ctx, const char *id)
 static bool remove_mesh(void *ctx, const char *id, api_problem *problem)
 {
     srv_server *server = ctx;
-    if (server->folder && !srv_folder_remove(server->folder, id, problem)) {
+    api_mesh_entry known;
+    if (!srv_registry_entry(server->registry, id, &known)) {
+        api_problem_set(problem, API_NOT_FOUND, "there is no mesh `%s`", id);
+        return false;
+    }
+    srv_registry_release(server->registry, known.mesh);
+    if ((server->folder && !srv_folder_remove(server->folder, id, problem)) ||
+        !srv_edits_forget(server->edits, id, problem)) {
         return false;
     }
     if (!srv_registry_remove(server->registry, id)) {
@@ -99,6 +115,24 @@ static bool reload(void *ctx, const char *id, api_problem *problem)
         api_problem_set(problem, API_CONFLICT, "mesh `%s` has no file to read again", id);
     }
     return false;
+}
+
+static void *edit(void *ctx, const char *id, const api_edit_request *request, api_edited *edited, uint64_t *revision)
+{
+    srv_server *server = ctx;
+    return srv_edits_apply(server->edits, id, request, edited, revision);
+}
+
+static bool edit_commit(void *ctx, void *ticket, api_problem *problem)
+{
+    srv_server *server = ctx;
+    return srv_edits_commit(server->edits, ticket, problem);
+}
+
+static void edit_drop(void *ctx, void *ticket)
+{
+    srv_server *server = ctx;
+    srv_edits_drop(server->edits, ticket);
 }
 
 static void metrics(void *ctx, api_buffer *out)
@@ -131,12 +165,16 @@ void srv_host_init(srv_server *server)
         .now_ns = now_ns,
         .acquire = acquire,
         .release = release,
+        .shrunk = shrunk,
         .entry = entry,
         .entries = entries,
         .put = put,
         .sidecar = sidecar_text,
         .remove = remove_mesh,
         .reload = reload,
+        .edit = edit,
+        .edit_commit = edit_commit,
+        .edit_drop = edit_drop,
         .metrics = metrics,
         .ready = ready,
         .draining = draining,

@@ -13,6 +13,7 @@
 #include "watch.h"
 
 #define DRAIN_LOOK_MS 10
+#define EXPIRY_LOOK_MS 60000
 #define IDLE_GRACE_MS 1000 // kept connections are told 503 for so long before they are closed
 #define EXIT_SECOND_SIGNAL 1
 
@@ -20,8 +21,8 @@ struct srv_loop {
     srv_server *server;
     uv_loop_t uv;
     uv_signal_t term, interrupt, hangup, lease;
-    uv_async_t rescan;
-    uv_timer_t drain_timer;
+    uv_async_t rescan, expiries;
+    uv_timer_t drain_timer, expiry_timer;
     uv_timer_t tick_timer;
     uv_async_t rearm; ///< the ticks of agents have changed
     srv_watch watch;
@@ -130,6 +131,39 @@ static void rearm(void *ctx)
     uv_async_send(&((srv_loop *)ctx)->rearm);
 }
 
+static void on_expiry(uv_timer_t *timer);
+
+/// The timer stands at the next expiry.
+static void set_expiry_timer(srv_loop *loop)
+{
+    int64_t next = srv_edits_next(loop->server->edits), now = srv_wall_ms();
+    if (next == INT64_MAX) {
+        uv_timer_stop(&loop->expiry_timer);
+        return;
+    }
+    // The loop's clock may be a little behind, and the system's may be set: so no wait is long.
+    uint64_t wait = next > now ? (uint64_t)(next - now) : 0;
+    uv_update_time(&loop->uv);
+    uv_timer_start(&loop->expiry_timer, on_expiry, wait < EXPIRY_LOOK_MS ? wait : EXPIRY_LOOK_MS, 0);
+}
+
+static void on_expiry(uv_timer_t *timer)
+{
+    srv_loop *loop = timer->data;
+    srv_edits_expire(loop->server->edits);
+    set_expiry_timer(loop);
+}
+
+static void on_expiries(uv_async_t *async)
+{
+    set_expiry_timer(async->data);
+}
+
+void srv_loop_look_at_expiries(void *loop)
+{
+    uv_async_send(&((srv_loop *)loop)->expiries);
+}
+
 static int start_signal(srv_loop *loop, uv_signal_t *handle, uv_signal_cb callback, int number)
 {
     handle->data = loop;
@@ -139,11 +173,14 @@ static int start_signal(srv_loop *loop, uv_signal_t *handle, uv_signal_cb callba
 
 static int start_handles(srv_loop *loop)
 {
-    loop->rescan.data = loop->drain_timer.data = loop->tick_timer.data = loop->rearm.data = loop;
+    loop->rescan.data = loop->expiries.data = loop->drain_timer.data = loop->expiry_timer.data = loop->tick_timer.data =
+        loop->rearm.data = loop;
     int status = uv_async_init(&loop->uv, &loop->rescan, on_rescan);
+    status = status ? status : uv_async_init(&loop->uv, &loop->expiries, on_expiries);
     status = status ? status : uv_timer_init(&loop->uv, &loop->drain_timer);
     status = status ? status : uv_timer_init(&loop->uv, &loop->tick_timer);
     status = status ? status : uv_async_init(&loop->uv, &loop->rearm, on_rearm);
+    status = status ? status : uv_timer_init(&loop->uv, &loop->expiry_timer);
     status = status ? status : start_signal(loop, &loop->term, on_stop_signal, SIGTERM);
     status = status ? status : start_signal(loop, &loop->interrupt, on_stop_signal, SIGINT);
     status = status ? status : start_signal(loop, &loop->hangup, on_hangup, SIGHUP);
@@ -193,9 +230,11 @@ void srv_loop_destroy(srv_loop *loop)
         srv_watch_stop(&loop->watch);
     }
     uv_close((uv_handle_t *)&loop->rescan, NULL);
+    uv_close((uv_handle_t *)&loop->expiries, NULL);
     uv_close((uv_handle_t *)&loop->drain_timer, NULL);
     uv_close((uv_handle_t *)&loop->tick_timer, NULL);
     uv_close((uv_handle_t *)&loop->rearm, NULL);
+    uv_close((uv_handle_t *)&loop->expiry_timer, NULL);
     uv_close((uv_handle_t *)&loop->term, NULL);
     uv_close((uv_handle_t *)&loop->interrupt, NULL);
     uv_close((uv_handle_t *)&loop->hangup, NULL);

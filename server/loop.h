@@ -15,6 +15,10 @@ srv_loop *srv_loop_create(struct srv_server *server, char *error, size_t error_s
 /// Asks for a scan of the mesh folder. @thread any; `loop` is a srv_loop
 void srv_loop_rescan(void *loop);
 
+/// As srv_edits_connect's `wake`.
+/// @thread any
+void srv_loop_look_at_expiries(void *loop);
+
 /// Runs until a drain is over: SIGTERM or SIGINT came, and what was under way is done or its time is up.
 void srv_loop_run(srv_loop *loop);
 

@@ -26,6 +26,7 @@
 /// milliseconds that no serving thread has.
 typedef struct disposal {
     srv_work work;
+    srv_server *server;
     api_mesh *mesh;
 } disposal;
 
@@ -33,6 +34,7 @@ static void run_disposal(srv_work *work, srv_worker *worker)
 {
     (void)worker;
     disposal *d = (disposal *)work;
+    srv_radius_forget(d->server->radius, d->mesh->revision);
     api_mesh_destroy(d->mesh);
     free(d);
 }
@@ -44,8 +46,9 @@ static bool dispose(void *ctx, api_mesh *mesh)
         return false;
     }
     d->work.run = run_disposal;
+    d->server = ctx;
     d->mesh = mesh;
-    srv_pool_again(ctx, &d->work);
+    srv_pool_again(d->server->jobs, &d->work);
     return true;
 }
 
@@ -139,8 +142,19 @@ static bool prepare(srv_server *server, char *error, size_t error_size)
     if (!server->metrics || !server->registry || !server->auth) {
         return false;
     }
+    if (config->state) {
+        server->state = srv_state_open(config->state, error, error_size);
+        if (!server->state) {
+            return false;
+        }
+    }
+    server->edits = srv_edits_create(server->registry, server->state);
+    server->radius = srv_radius_create(server->registry, config->radius_cache);
+    if (!server->edits || !server->radius) {
+        return false;
+    }
     if (config->meshes) {
-        server->folder = srv_folder_open(config->meshes, server->registry, error, error_size);
+        server->folder = srv_folder_open(config->meshes, server->registry, server->edits, error, error_size);
         if (!server->folder) {
             return false;
         }
@@ -148,7 +162,7 @@ static bool prepare(srv_server *server, char *error, size_t error_size)
     if (!create_pools(server) || !create_crowds(server)) {
         return false;
     }
-    srv_registry_set_dispose(server->registry, dispose, server->jobs);
+    srv_registry_set_dispose(server->registry, dispose, server);
     return true;
 }
 
@@ -161,7 +175,8 @@ static void announce(const srv_server *server)
     }
     srv_log(SRV_INFO, SRV_EVENT("serving"), SRV_TEXT("version", API_VERSION),
             SRV_INT("threads", server->config.threads), SRV_INT("workers", server->config.workers),
-            SRV_TEXT("meshes", server->folder ? srv_folder_path(server->folder) : "none"));
+            SRV_TEXT("meshes", server->folder ? srv_folder_path(server->folder) : "none"),
+            SRV_TEXT("state", server->config.state ? server->config.state : "none"));
 }
 
 /// In this order: no work is left that could touch a connection, then no connection that could ask for
@@ -180,6 +195,9 @@ static void take_down(srv_server *server)
     srv_pool_destroy(server->jobs);
     srv_folder_close(server->folder);
     srv_crowds_destroy(server->crowds);
+    srv_radius_destroy(server->radius);
+    srv_edits_destroy(server->edits);
+    srv_state_close(server->state);
     srv_registry_destroy(server->registry);
     srv_auth_destroy(server->auth);
     free(server->metrics);
@@ -206,6 +224,8 @@ static int serve(srv_server *server)
     if (!loop || !prepare(server, error, sizeof error)) {
         return cannot_start(server, loop, error);
     }
+    srv_radius_connect(server->radius, server->workers);
+    srv_edits_connect(server->edits, server->jobs, srv_loop_look_at_expiries, loop);
     if (server->folder) {
         srv_folder_connect(server->folder, server->jobs, srv_loop_rescan, loop);
     }

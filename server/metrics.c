@@ -230,6 +230,50 @@ static void write_meshes(srv_server *server, api_buffer *out)
     free(stats);
 }
 
+static void write_kinds(api_buffer *out, const char *name, const char *type, const char *help, const uint64_t *values)
+{
+    head(out, name, type, help);
+    for (int kind = 0; kind < API_EDIT_KINDS; kind++) {
+        api_buffer_printf(out, "%s{type=\"%s\"} %llu\n", name, api_edit_kind_name((api_edit_kind)kind),
+                          (unsigned long long)values[kind]);
+    }
+}
+
+static void write_edits(const srv_server *server, api_buffer *out)
+{
+    static const char seconds[] = "navd_edit_duration_seconds";
+    srv_edits_stats stats;
+    srv_edits_get_stats(server->edits, &stats);
+    write_kinds(out, "navd_edits_made_total", "counter", "Obstacles, regions and links set or changed.", stats.made);
+    write_kinds(out, "navd_edits_removed_total", "counter", "Obstacles, regions and links removed.", stats.removed);
+    write_kinds(out, "navd_edits_standing", "gauge", "Obstacles, regions and links that stand by edits.",
+                stats.standing);
+    counter(out, "navd_edits_expired_total", "Edits removed because their time was over.", (double)stats.expired);
+    counter(out, "navd_edit_commits_total", "Revisions published by edits.", (double)stats.commits);
+    counter(out, "navd_edit_commit_failures_total", "Groups of edits that could not be kept.", (double)stats.failed);
+    gauge(out, "navd_state_log_bytes", "Bytes of the logs in the state folder.", (double)stats.log_bytes);
+    head(out, seconds, "histogram", "Time from an edit being taken up to its being kept and served.");
+    uint64_t sum = 0;
+    for (int i = 0; i < SRV_EDIT_BUCKETS; i++) {
+        sum += stats.buckets[i];
+        api_buffer_printf(out, "%s_bucket{le=\"%g\"} %llu\n", seconds, (double)srv_edit_bucket_us[i] / 1e6,
+                          (unsigned long long)sum);
+    }
+    sum += stats.buckets[SRV_EDIT_BUCKETS];
+    api_buffer_printf(out, "%s_bucket{le=\"+Inf\"} %llu\n%s_sum %.9g\n%s_count %llu\n", seconds,
+                      (unsigned long long)sum, seconds, (double)stats.sum_ns / 1e9, seconds, (unsigned long long)sum);
+}
+
+static void write_radius(const srv_server *server, api_buffer *out)
+{
+    srv_radius_stats stats;
+    srv_radius_get_stats(server->radius, &stats);
+    gauge(out, "navd_radius_cache_meshes", "Meshes kept for larger agents.", (double)stats.meshes);
+    gauge(out, "navd_radius_cache_bytes", "Their memory.", (double)stats.bytes);
+    counter(out, "navd_radius_meshes_made_total", "Meshes made for larger agents.", (double)stats.made);
+    counter(out, "navd_radius_meshes_failed_total", "Such meshes that could not be made.", (double)stats.failed);
+}
+
 static void write_process(const srv_server *server, api_buffer *out)
 {
     struct rusage usage;
@@ -260,5 +304,7 @@ void srv_metrics_write(srv_server *server, api_buffer *out)
     write_load(server, out);
     write_meshes(server, out);
     srv_crowds_metrics(server->crowds, out);
+    write_edits(server, out);
+    write_radius(server, out);
     write_process(server, out);
 }

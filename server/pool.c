@@ -213,6 +213,14 @@ size_t srv_pool_depth(srv_pool *pool, size_t *running)
     return waiting;
 }
 
+bool srv_pool_stopping(srv_pool *pool)
+{
+    pthread_mutex_lock(&pool->lock);
+    bool stopping = pool->stopping;
+    pthread_mutex_unlock(&pool->lock);
+    return stopping;
+}
+
 void srv_pool_stop(srv_pool *pool)
 {
     if (!pool) {

@@ -54,6 +54,9 @@ void srv_pool_hurry(srv_pool *pool, srv_work *work);
 /// Works that wait; and those that run in `running` when not NULL.
 size_t srv_pool_depth(srv_pool *pool, size_t *running);
 
+/// Is the pool being shut? For long work. @thread any
+bool srv_pool_stopping(srv_pool *pool);
+
 /// When the work that the calling thread runs was taken (srv_worker.began_ns); 0 on other threads.
 uint64_t srv_pool_began_ns(void);
 

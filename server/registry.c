@@ -177,6 +177,11 @@ void srv_registry_release(srv_registry *registry, const api_mesh *mesh)
     }
 }
 
+const api_mesh *srv_registry_retain(const api_mesh *mesh)
+{
+    return retain(mesh->owner);
+}
+
 static void fill_entry(const slot *s, api_mesh_entry *entry)
 {
     memcpy(entry->id, s->id, sizeof entry->id);
@@ -277,6 +282,46 @@ bool srv_registry_publish(srv_registry *registry, const char *id, api_mesh *mesh
         tell(registry, id, false);
     }
     return s != NULL;
+}
+
+uint64_t srv_registry_reserve(srv_registry *registry)
+{
+    pthread_mutex_lock(&registry->lock);
+    uint64_t revision = ++registry->last_revision;
+    pthread_mutex_unlock(&registry->lock);
+    return revision;
+}
+
+bool srv_registry_revise(srv_registry *registry, const char *id, api_mesh *mesh, uint64_t revision)
+{
+    holder *h = malloc(sizeof *h);
+    if (!h) {
+        api_mesh_destroy(mesh);
+        return false;
+    }
+    h->mesh = mesh;
+    atomic_init(&h->references, 1);
+    mesh->owner = h;
+    mesh->revision = revision;
+    memcpy(mesh->id, id, strlen(id) + 1);
+
+    pthread_mutex_lock(&registry->lock);
+    slot *s = find(registry, id);
+    bool there = s && s->current;
+    holder *old = h;
+    if (there) {
+        old = s->current;
+        mesh->load_ms = old->mesh->load_ms;
+        mesh->loaded_at_ms = old->mesh->loaded_at_ms;
+        memcpy(mesh->source, old->mesh->source, sizeof mesh->source);
+        s->current = h;
+    }
+    pthread_mutex_unlock(&registry->lock);
+    release(registry, old); // the one that was served; ours where there is none
+    if (there) {
+        tell(registry, id, false);
+    }
+    return there;
 }
 
 void srv_registry_fail(srv_registry *registry, const char *id, const char *source, const api_problem *problem)

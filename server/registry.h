@@ -31,6 +31,8 @@ void srv_registry_destroy(srv_registry *registry);
 /// @return NULL: none is published
 const api_mesh *srv_registry_acquire(srv_registry *registry, const char *id);
 void srv_registry_release(srv_registry *registry, const api_mesh *mesh);
+/// One reference more to a mesh of which the caller has one.
+const api_mesh *srv_registry_retain(const api_mesh *mesh);
 
 /// As api_host.entry and api_host.entries.
 bool srv_registry_entry(srv_registry *registry, const char *id, api_mesh_entry *entry);
@@ -45,6 +47,14 @@ bool srv_registry_loading(srv_registry *registry, const char *id, const char *so
 /// @return false: no memory; the mesh has been freed
 bool srv_registry_publish(srv_registry *registry, const char *id, api_mesh *mesh, const char *source, double load_ms,
                           bool *created);
+
+/// A revision that nobody has and nobody will get but who asked.
+uint64_t srv_registry_reserve(srv_registry *registry);
+
+/// Publishes an edited revision of the mesh that serves (takes it over) as `revision`, a reserved one. What is
+/// told of its file stays as it was.
+/// @return false: no memory, or the id has no mesh any more; the mesh has been freed
+bool srv_registry_revise(srv_registry *registry, const char *id, api_mesh *mesh, uint64_t revision);
 
 /// The attempt failed: notes why; what serves goes on serving.
 void srv_registry_fail(srv_registry *registry, const char *id, const char *source, const api_problem *problem);

@@ -9,9 +9,11 @@
 #include "auth.h"
 #include "config.h"
 #include "crowds.h"
+#include "edits.h"
 #include "folder.h"
 #include "metrics.h"
 #include "pool.h"
+#include "radius.h"
 #include "registry.h"
 
 typedef struct srv_http srv_http;
@@ -22,6 +24,9 @@ typedef struct srv_server {
     api_host host;
     srv_auth *auth;
     srv_registry *registry;
+    srv_state *state; ///< NULL: edits do not outlive the process
+    srv_edits *edits;
+    srv_radius *radius;
     srv_folder *folder; ///< NULL: no mesh folder
     srv_pool *workers, *jobs;
     srv_crowds *crowds;

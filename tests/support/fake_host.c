@@ -1,5 +1,7 @@
 #include "fake_host.h"
 
+#include "json_in.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +45,21 @@ static const api_mesh *acquire(void *ctx, const char *id)
     return slot->mesh;
 }
 
+static const api_mesh *shrunk(void *ctx, const api_mesh *mesh, double difference, bool wait, api_problem *problem)
+{
+    fake_host *fake = ctx;
+    bool there = fake->shrunk && fake->shrunk->revision == mesh->revision && fake->shrunk->shrunk_by == difference;
+    if (!there && (!wait || fake->shrink_after-- > 0)) {
+        return NULL;
+    }
+    if (!there) {
+        api_mesh_destroy(fake->shrunk);
+        fake->shrunk = api_mesh_shrink(mesh, difference, NULL, problem);
+    }
+    fake->references += fake->shrunk != NULL;
+    return fake->shrunk;
+}
+
 static void release(void *ctx, const api_mesh *mesh)
 {
     fake_host *fake = ctx;
@@ -84,11 +101,20 @@ static size_t entries(void *ctx, size_t skip, api_mesh_entry *list, size_t cap)
     return fake->count;
 }
 
+static void forget_edits(fake_mesh *slot)
+{
+    api_editor_destroy(slot->editor);
+    api_mesh_destroy(slot->pending);
+    slot->editor = NULL;
+    slot->pending = NULL;
+}
+
 static void publish(fake_host *fake, fake_mesh *slot, api_mesh *mesh)
 {
     if (slot->agents) {
         api_agents_set_mesh(slot->agents, mesh);
     }
+    forget_edits(slot);
     api_mesh_destroy(slot->mesh);
     slot->mesh = mesh;
     slot->state = API_MESH_READY;
@@ -136,6 +162,7 @@ static bool remove_mesh(void *ctx, const char *id, api_problem *problem)
         return false;
     }
     api_agents_destroy(slot->agents);
+    forget_edits(slot);
     api_mesh_destroy(slot->mesh);
     free(slot->sidecar);
     size_t after = fake->count - (size_t)(slot - fake->meshes) - 1;
@@ -154,6 +181,66 @@ static bool reload(void *ctx, const char *id, api_problem *problem)
     }
     slot->mesh->revision = ++fake->last_revision;
     return true;
+}
+
+static uint64_t fresh_number(void *ctx)
+{
+    fake_host *fake = ctx;
+    return ++fake->last_revision;
+}
+
+static void *edit(void *ctx, const char *id, const api_edit_request *request, api_edited *edited, uint64_t *revision)
+{
+    fake_host *fake = ctx;
+    fake_mesh *slot = find(fake, id);
+    const api_edit_moment moment = {.wall_ms = fake->wall_ms, .fresh_number = fresh_number, .ctx = fake};
+    if (request->if_match && !api_etag_matches(request->if_match, slot->mesh->revision)) {
+        api_problem_set(request->place->problem, API_CONFLICT, "If-Match does not hold");
+        return NULL;
+    }
+    slot->editor = slot->editor ? slot->editor : api_editor_create(slot->mesh, NULL, NULL, request->place->problem);
+    if (!slot->editor || !api_editor_apply(slot->editor, request->changes, request->count, request->listed, &moment,
+                                           request->place, edited)) {
+        return NULL;
+    }
+    api_mesh_destroy(slot->pending);
+    slot->pending = edited->mesh;
+    edited->mesh = NULL;
+    slot->pending_revision = *revision = ++fake->last_revision;
+    api_buffer line = {0};
+    api_edited_log(edited, &line);
+    snprintf(fake->log, sizeof fake->log, "%.*s", (int)line.size, line.data ? line.data : "");
+    api_buffer_free(&line);
+    fake->tickets++;
+    return slot;
+}
+
+static bool edit_commit(void *ctx, void *ticket, api_problem *problem)
+{
+    fake_host *fake = ctx;
+    fake_mesh *slot = ticket;
+    fake->tickets--;
+    if (fake->storage_full) {
+        forget_edits(slot);
+        api_problem_set(problem, API_STORAGE_FULL, "no room");
+        return false;
+    }
+    api_mesh *before = slot->mesh;
+    slot->mesh = slot->pending;
+    slot->pending = NULL;
+    slot->mesh->revision = slot->pending_revision;
+    if (slot->agents) {
+        api_agents_set_mesh(slot->agents, slot->mesh);
+    }
+    api_mesh_destroy(before);
+    return true;
+}
+
+static void edit_drop(void *ctx, void *ticket)
+{
+    fake_host *fake = ctx;
+    fake->tickets--;
+    forget_edits(ticket);
 }
 
 static void metrics(void *ctx, api_buffer *out)
@@ -260,17 +347,25 @@ static void *subscribe(void *ctx, const char *id, const api_agents_view *view, a
 
 void fake_host_init(fake_host *fake)
 {
-    *fake = (fake_host){.ready = true, .may_change = true, .now_ns = 1000000000, .limits = api_limits_default()};
+    *fake = (fake_host){.ready = true,
+                        .may_change = true,
+                        .now_ns = 1000000000,
+                        .wall_ms = 1700000000000,
+                        .limits = api_limits_default()};
     fake->host = (api_host){.ctx = fake,
                             .now_ns = now_ns,
                             .acquire = acquire,
                             .release = release,
+                            .shrunk = shrunk,
                             .entry = entry_of,
                             .entries = entries,
                             .put = put,
                             .sidecar = sidecar_of,
                             .remove = remove_mesh,
                             .reload = reload,
+                            .edit = edit,
+                            .edit_commit = edit_commit,
+                            .edit_drop = edit_drop,
                             .metrics = metrics,
                             .ready = is_ready,
                             .draining = is_draining,
@@ -297,8 +392,10 @@ int fake_host_deinit(fake_host *fake)
             api_mesh_destroy(fake->meshes[i].mesh);
         }
         free(fake->meshes[i].sidecar);
+        forget_edits(&fake->meshes[i]);
     }
     api_buffer_free(&fake->stream);
+    api_mesh_destroy(fake->shrunk);
     api_context_destroy(fake->context);
     return fake->references;
 }

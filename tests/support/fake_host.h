@@ -15,6 +15,9 @@ typedef struct fake_mesh {
     char *sidecar;      ///< as persisted, NULL: none
     api_agents *agents; ///< NULL: none asked for yet
     double tick_hz;     ///< set by a call; negative: none
+    api_editor *editor; ///< NULL: nothing was edited yet
+    api_mesh *pending;  ///< applied and not committed
+    uint64_t pending_revision;
 } fake_mesh;
 
 typedef struct fake_host {
@@ -38,6 +41,12 @@ typedef struct fake_host {
     api_agents_view view;                  ///< and how it is written
     int persisted;                         ///< uploads that were to be kept
     int worker_runs, job_runs, agent_runs; ///< how often a task ran, by what queue
+    int64_t wall_ms;                       ///< Unix time, for edits
+    api_mesh *shrunk;                      ///< the one for larger agents that was asked for last
+    int shrink_after;                      ///< so often it is not there yet
+    bool storage_full;                     ///< edits cannot be committed
+    int tickets;                           ///< given and not ended
+    char log[1024];                        ///< what the last edits would add to a log
 } fake_host;
 
 /// Fills the table of functions; ready, changes allowed, no meshes.

@@ -336,7 +336,8 @@ static void test_bad_parameters(void **state)
         {"filters=3", "filters", "must be an object"},
         {"filters=%7B%22a%22:3%7D", "filters", "include, exclude and costs, not a number"},
         {"filters=%7B%22a%22:%7B%22exclude%22:[%22door%22]%7D%7D", "filters", "no flag named `door`"},
-        {"regions=[]", "regions", "not known to this version"},
+        {"regions=7", "regions", "must be an array"},
+        {"regions=[{}]", "regions", "needs its points"},
         {"format=glb", "format", "unknown format `glb`"},
         {"weld=%zz", "weld", "percent-encoded"},
     };
@@ -386,7 +387,8 @@ static void test_bad_sidecars(void **state)
         {"{\"filters\":{\"\":{}}}", "/filters/", "1 to 64 bytes"},
         {"{\"filters\":{\"walk\":{}},\"default_filter\":\"wlak\"}", "/default_filter", "did you mean `walk`?"},
         {"{\"default_filter\":{\"includes\":1}}", "/default_filter/includes", "did you mean `include`?"},
-        {"{\"regions\":[]}", "/regions", "not known to this version"},
+        {"{\"regions\":{}}", "/regions", "must be an array"},
+        {"{\"regions\":[{\"points\":[[0,0],[1,0]],\"min\":0,\"max\":1}]}", "/regions/0/points", "three points"},
         {"{\"snap\":[1,2]}", "/snap", "one number or 3"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -27,6 +27,7 @@
 typedef struct fixture {
     temp_folder files;
     srv_registry *registry;
+    srv_edits *edits;
     srv_folder *folder;
     srv_pool *jobs;
     api_host host;
@@ -45,7 +46,9 @@ static void start(fixture *f)
     char error[256];
     f->registry = srv_registry_create();
     assert_non_null(f->registry);
-    f->folder = srv_folder_open(f->files.path, f->registry, error, sizeof error);
+    f->edits = srv_edits_create(f->registry, NULL);
+    assert_non_null(f->edits);
+    f->folder = srv_folder_open(f->files.path, f->registry, f->edits, error, sizeof error);
     assert_non_null(f->folder);
     f->limits = api_limits_default();
     srv_pool_options options = {.name = "job", .threads = 2, .bound = 8, .host = &f->host, .limits = &f->limits};
@@ -58,6 +61,7 @@ static void stop(fixture *f)
 {
     srv_pool_destroy(f->jobs);
     srv_folder_close(f->folder);
+    srv_edits_destroy(f->edits);
     srv_registry_destroy(f->registry);
 }
 

@@ -48,6 +48,27 @@ static void write_places(api_json *json, const api_mesh *mesh)
     api_json_close(json, ']');
 }
 
+/// [{"polygons": [a, b], "point": […]}]
+static void write_overlaps(api_json *json, const api_mesh *mesh)
+{
+    const nav_report *report = mesh->report;
+    api_positions positions = api_mesh_positions(mesh);
+    api_json_key(json, "overlaps");
+    api_json_open(json, '[');
+    for (uint32_t i = 0; i < kept(report->overlap_count, NAV_REPORT_CAP); i++) {
+        api_json_open(json, '{');
+        api_json_key(json, "polygons");
+        api_json_open(json, '[');
+        api_json_u64(json, report->overlaps[i].polygons[0]);
+        api_json_u64(json, report->overlaps[i].polygons[1]);
+        api_json_close(json, ']');
+        api_json_key(json, "point");
+        api_json_position(json, &positions, report->overlaps[i].at);
+        api_json_close(json, '}');
+    }
+    api_json_close(json, ']');
+}
+
 static void write_links_and_islands(api_json *json, const nav_report *report)
 {
     api_json_key(json, "dropped_links");
@@ -103,6 +124,7 @@ static void write_totals(api_json *json, const nav_report *report, uint32_t idle
     api_json_open(json, '{');
     write_count(json, "t_junctions", report->t_junction_count);
     write_count(json, "non_manifold_edges", report->non_manifold_count);
+    write_count(json, "overlaps", report->overlap_count);
     write_count(json, "dropped_links", report->dropped_link_count);
     write_count(json, "islands", report->island_count);
     write_count(json, "warnings", report->warning_count);
@@ -116,6 +138,7 @@ static void write_report(api_json *json, const api_mesh *mesh)
     api_json_open(json, '{');
     write_counts(json, report);
     write_places(json, mesh);
+    write_overlaps(json, mesh);
     write_links_and_islands(json, report);
     api_json_key(json, "warnings");
     api_json_open(json, '[');

@@ -11,6 +11,7 @@
 ///   build_overlap.c, build_seam.c, build_recut.c   edges that overlap in part to portals
 ///   build_merge.c    cells to larger cells
 ///   build_grid.c     the grid over the faces
+///   build_cover.c    faces that cover each other at one height
 ///   build_links.c    off-mesh links and the cells they touch
 ///   build_graph.c    islands, dead-end trees, the order in memory
 ///   build_pack.c     everything into the mesh's one block
@@ -152,6 +153,7 @@ nav_status nav__build_join(nav__build *b);
 nav_status nav__build_seams(nav__build *b);
 nav_status nav__build_merge(nav__build *b);
 nav_status nav__build_grid(nav__build *b);
+nav_status nav__build_cover(nav__build *b);
 nav_status nav__build_links(nav__build *b);
 nav_status nav__build_graph(nav__build *b);
 nav_status nav__build_pack(nav__build *b, nav_mesh **out);

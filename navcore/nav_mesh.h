@@ -21,7 +21,9 @@ typedef struct nav_report {
     uint32_t non_manifold_count;
     uint32_t island_count;
     uint32_t dropped_link_count;
+    uint32_t overlap_count;
     nav_vec t_junctions[NAV_REPORT_CAP];          ///< vertices found inside another polygon's edge
+    struct { nav_vec at; uint32_t polygons[2]; } overlaps[NAV_REPORT_CAP]; ///< polygons that cover each other at one height, unjoined
     nav_vec non_manifold[NAV_REPORT_CAP][2];      ///< edges that more than two polygons share
     struct { char id[NAV_ID_MAX + 1]; char reason[48]; } dropped_links[NAV_REPORT_CAP];
     struct { uint32_t id, polygons; double area; } islands[NAV_REPORT_CAP]; ///< largest area first; ground area

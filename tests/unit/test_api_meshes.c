@@ -130,7 +130,7 @@ static void test_report(void **state)
     assert_true(number_at(report, "islands/0/area") == 16);
     assert_true(number_at(report, "totals/islands") == 1);
     assert_true(number_at(report, "revision") == 2);
-    static const char *const lists[] = {"t_junctions", "non_manifold_edges", "dropped_links", "warnings"};
+    static const char *const lists[] = {"t_junctions", "non_manifold_edges", "overlaps", "dropped_links", "warnings"};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         assert_true(cJSON_IsArray(api_check_at(report, lists[i])));
     }

@@ -79,7 +79,9 @@ static void write_item(api_json *json, const api_mesh *mesh, geometry_list list,
     }
     nav_face_view face;
     nav_mesh_face(mesh->nav, item, &face);
-    write_face_item(json, list, &face, api_geometry_reversed(mesh));
+    if (face.corner_count > 0) {
+        write_face_item(json, list, &face, api_geometry_reversed(mesh));
+    }
 }
 
 static uint32_t list_length(geometry_list list, const nav_mesh_info *info)
@@ -101,7 +103,9 @@ static void write_some(api_task *task, const nav_mesh_info *info)
         task->phase++;
         return;
     }
-    api_json json = {.out = &task->body, .comma = task->next > 0 || list > LIST_VERTICES};
+    // Faces that edits took away are left out: a list may have begun without an item yet.
+    bool has_items = task->body.size > 0 && task->body.data[task->body.size - 1] != '[';
+    api_json json = {.out = &task->body, .comma = task->next > 0 ? has_items : list > LIST_VERTICES};
     if (task->next == 0) {
         if (list == LIST_VERTICES) {
             api_json_open(&json, '{');

@@ -79,7 +79,10 @@ static void write_obj(api_task *task, const nav_mesh_info *info)
         if (i > 0) {
             nav_mesh_face(mesh->nav, i - 1, &before);
         }
-        if (i == 0 || before.area != face.area) {
+        if (face.corner_count == 0) {
+            continue;
+        }
+        if (i == 0 || before.corner_count == 0 || before.area != face.area) {
             write_obj_area(&task->body, mesh, face.area);
         }
         write_obj_face(&task->body, &face, reversed);
@@ -183,7 +186,7 @@ static void write_glb(api_task *task, const nav_mesh_info *info)
         if (task->phase == COUNT_TRIANGLES) {
             nav_face_view face;
             nav_mesh_face(task->mesh->nav, i, &face);
-            task->count += face.corner_count - 2;
+            task->count += face.corner_count > 0 ? face.corner_count - 2 : 0;
         } else if (task->phase == POSITIONS) {
             write_glb_vertex(task, i);
         } else {

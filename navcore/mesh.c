@@ -28,7 +28,7 @@ void nav_mesh_get_info(const nav_mesh *mesh, nav_mesh_info *info)
         .polygons = mesh->polygon_count,
         .faces = mesh->face_count,
         .cells = mesh->cell_count,
-        .vertices = mesh->vertex_points,
+        .vertices = mesh->face_pieces ? mesh->point_count : mesh->vertex_points, // pieces have corners of their own
         .links = mesh->link_count,
         .islands = mesh->island_count,
         .min = absolute(mesh, mesh->min),

@@ -56,6 +56,19 @@ static void sheared(const ray *r, const float *v, double out[3])
     out[2] = r->shear_z * z;
 }
 
+static nav__p2 ground_at(const ray *r, double t)
+{
+    return (nav__p2){r->origin[0] + t * r->direction[0], r->origin[2] + t * r->direction[2]};
+}
+
+/// Pieces that edits left of a face have the triangles of the whole: only what lies under the piece counts.
+static bool is_on_piece(const ray *r, uint32_t face, double t)
+{
+    double slack2 = r->m->rounding * r->m->rounding;
+    nav__p2 at;
+    return face < r->m->sorted_face_count || nav__face_closest(r->m, face, ground_at(r, t), slack2, &at) <= slack2;
+}
+
 static void try_triangle(ray *r, uint32_t face, const float *v0, const float *v1, const float *v2)
 {
     double a[3], b[3], c[3];
@@ -71,7 +84,7 @@ static void try_triangle(ray *r, uint32_t face, const float *v0, const float *v1
         return;
     }
     double t = (u * a[2] + v * b[2] + w * c[2]) / all;
-    if (t >= 0 && (t < r->best || (t == r->best && r->face == NAV_NONE))) {
+    if (t >= 0 && (t < r->best || (t == r->best && r->face == NAV_NONE)) && is_on_piece(r, face, t)) {
         r->best = t;
         r->face = face;
         r->triangle[0] = v0;
@@ -104,11 +117,6 @@ static void try_face(ray *r, uint32_t face)
 }
 
 // ---- over the grid ---------------------------------------------------------------------------------
-
-static nav__p2 ground_at(const ray *r, double t)
-{
-    return (nav__p2){r->origin[0] + t * r->direction[0], r->origin[2] + t * r->direction[2]};
-}
 
 static void try_list(ray *r, nav__grid_cell list, const nav__window *window)
 {

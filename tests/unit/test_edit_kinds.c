@@ -206,6 +206,40 @@ static void links(void **state)
     small_mesh_finish(&s);
 }
 
+/// A ray from above meets a slope exactly where it is not carved.
+static void picked(void **state)
+{
+    (void)state;
+    small_mesh s;
+    small_mesh_start(&s);
+    uint32_t corners[4] = {small_mesh_vertex(&s, 0, 0, 0), small_mesh_vertex(&s, 0, 1, 10),
+                           small_mesh_vertex(&s, 10, 0, 10), small_mesh_vertex(&s, 10, 2, 0)}; // not flat
+    small_mesh_polygon(&s, 4, corners);
+    small_mesh_build(&s);
+    nav_editor *editor = edit(s.nav);
+    nav_edit crate = named(NAV_EDIT_OBSTACLE, "crate");
+    crate.shape = (nav_shape){.kind = NAV_SHAPE_BOX, .center = {5, 0, 4}, .half_extents = {1, 3, 2}};
+    nav_mesh *m = apply(editor, &crate, 1);
+    for (int i = 1; i < 20; i++) {
+        for (int k = 1; k < 20; k++) {
+            double x = i / 2.0 + 0.1, z = k / 2.0 + 0.1;
+            bool want = !(fabs(x - 5) < 1 && fabs(z - 4) < 2);
+            nav_pick pick, before;
+            nav_filter all = nav_filter_default();
+            assert_int_equal(nav_query_pick(s.query, m, (nav_vec){x, 9, z}, (nav_vec){0, -1, 0}, INFINITY, &all, &pick),
+                             NAV_OK);
+            assert_int_equal(
+                nav_query_pick(s.query, s.nav, (nav_vec){x, 9, z}, (nav_vec){0, -1, 0}, INFINITY, &all, &before),
+                NAV_OK);
+            assert_int_equal(pick.polygon != NAV_NONE, want);
+            assert_true(!want || fabs(pick.point.y - before.point.y) < 1e-5);
+        }
+    }
+    nav_mesh_destroy(m);
+    nav_editor_destroy(editor);
+    small_mesh_finish(&s);
+}
+
 static void refusals(void **state)
 {
     (void)state;
@@ -426,9 +460,9 @@ static void random_shrunk(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(door),          cmocka_unit_test(paint),         cmocka_unit_test(links),
-        cmocka_unit_test(refusals),      cmocka_unit_test(no_memory),     cmocka_unit_test(level_memory),
-        cmocka_unit_test(square_shrunk), cmocka_unit_test(random_shrunk),
+        cmocka_unit_test(door),         cmocka_unit_test(paint),         cmocka_unit_test(links),
+        cmocka_unit_test(picked),       cmocka_unit_test(refusals),      cmocka_unit_test(no_memory),
+        cmocka_unit_test(level_memory), cmocka_unit_test(square_shrunk), cmocka_unit_test(random_shrunk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

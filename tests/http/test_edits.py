@@ -308,3 +308,44 @@ class Kept(ServerCase):
         self.server.start()
         self.connection = self.server.connect()
         self.assertEqual(self.standing(), ["a"])
+
+
+class Refusals(ServerCase):
+    """What openapi.json says of every call: 304, 400, 401 and 404."""
+
+    BODIES = {"obstacle": CRATE, "region": {"points": WALL, "min": -1, "max": 1}, "link": {"start": [1, 0, 1], "end": [9, 0, 9]}}
+
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        token = os.path.join(folder.name, "token")
+        with open(token, "w") as f:
+            f.write("secret")
+        cls.server = Server({"room.json": meshes.room()}, ["--token-file", token])
+        cls.addClassCleanup(cls.server.stop)
+
+    def change(self, method, path, body=None):
+        return self.ask(method, path, body, [("Authorization", "Bearer secret")])
+
+    def test_every_call(self):
+        for kind, body in self.BODIES.items():
+            many, one = "/v1/meshes/room/%ss" % kind, "/v1/meshes/room/%ss/x" % kind
+            with self.subTest(kind):
+                for method, path, sent in (("POST", many, body), ("PUT", one, body), ("DELETE", one, None)):
+                    self.assert_problem(self.ask(method, path, sent), 401, "unauthorized")
+                    self.assert_problem(self.change(method, path.replace("room", "none"), sent), 404, "not_found")
+                    self.assert_problem(self.change(method, path + "?a=1", sent), 400, "bad_request")
+                self.assertEqual(self.change("POST", many, body).status, 201)
+                self.assertEqual(self.change("PUT", one, body).status, 201)
+                self.assertEqual(self.change("PUT", one, body).status, 200)
+                for path in (many, one):
+                    tag = self.ask("GET", path).headers["etag"]
+                    self.assertEqual(self.ask("GET", path, headers=[("If-None-Match", tag)]).status, 304)
+                    self.assert_problem(self.ask("GET", path.replace("room", "none")), 404, "not_found")
+                    self.assert_problem(self.ask("GET", path + "?a=1"), 400, "bad_request")
+                self.assertEqual(self.change("DELETE", one).status, 204)
+        path = "/v1/meshes/room/edits"
+        self.assert_problem(self.ask("POST", path, []), 401, "unauthorized")
+        self.assert_problem(self.change("POST", path.replace("room", "none"), []), 404, "not_found")
+        self.assert_problem(self.change("POST", path, [1]), 400, "bad_request")

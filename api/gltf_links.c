@@ -70,9 +70,14 @@ bool api_gltf_take_links(api_gltf_links *l, const api_gltf *g, const api_node *o
         if (!api_node_is(n, API_NODE_OBJECT)) {
             return api_tree_fail(&g->tree, n, "must be a link");
         }
-        cJSON *link = as_cjson(g, n);
-        if (!link) {
+        cJSON *read = as_cjson(g, n);
+        if (!read) {
             return api_tree_fail(&g->tree, n, "is no link that can be read");
+        }
+        cJSON *link = cJSON_Duplicate(read, true); // what was read is one block, and its ends are to be moved
+        cJSON_Delete(read);
+        if (!link) {
+            return fail_memory(g);
         }
         if (!move_end(link, "start", m) || !move_end(link, "end", m) || !cJSON_AddItemToArray(l->array, link)) {
             cJSON_Delete(link);

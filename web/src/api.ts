@@ -47,6 +47,7 @@ export interface Report {
   duplicate_polygons: number;
   t_junctions: Position[];
   non_manifold_edges: [Position, Position][];
+  overlaps: { polygons: [number, number]; point: Position }[];
   dropped_links: { id: string; reason: string }[];
   islands: { id: number; polygons: number; area: number }[];
   warnings: string[];

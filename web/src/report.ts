@@ -49,6 +49,9 @@ export async function showReport(stage: Stage, id: string): Promise<void> {
     places("Non-manifold edges", stage, report.non_manifold_edges.map(([a, b]) => ({
       at: a, text: `${text(a)} – ${text(b)}`, mark: () => stage.view.path([a, b].map((p) => stage.frame.toScene(p)), END, 5),
     })), report.totals.non_manifold_edges),
+    places("Overlaps", stage, report.overlaps.map(({ polygons, point }) => ({
+      at: point, text: `polygons ${polygons[0]} and ${polygons[1]}`, mark: () => stage.view.faces(polygons.flatMap(stage.facesOf), () => new Color(END), 0.6),
+    })), report.totals.overlaps),
     places("Islands", stage, report.islands.filter(({ id: island }) => onIsland.has(island)).map(({ id: island, polygons, area }) => ({
       at: onIsland.get(island) ?? [], text: `${island}: ${number(polygons)} polygons, ${number(area, 1)} area`,
       mark: () => {

@@ -10,45 +10,52 @@
 #include "editor.h"
 
 typedef enum api_method {
-    API_GET, API_HEAD, API_POST, API_PUT, API_PATCH, API_DELETE, API_OPTIONS, API_OTHER
+    API_GET,
+    API_HEAD,
+    API_POST,
+    API_PUT,
+    API_PATCH,
+    API_DELETE,
+    API_OPTIONS,
+    API_OTHER
 } api_method;
 
 /// Everything is borrowed from the server and stays valid until the answer is done. Header members are
 /// NULL where the client sent none.
 typedef struct api_request {
     api_method method;
-    const char *path;          ///< NUL-terminated, percent-encoded as sent, no query string
-    const char *query;         ///< NUL-terminated raw query string without '?', NULL: none
-    const char *body;          ///< NUL-terminated for safety; may hold NULs itself
+    const char *path;  ///< NUL-terminated, percent-encoded as sent, no query string
+    const char *query; ///< NUL-terminated raw query string without '?', NULL: none
+    const char *body;  ///< NUL-terminated for safety; may hold NULs itself
     size_t body_bytes;
     const char *content_type, *accept, *if_match, *if_none_match, *last_event_id;
-    const char *request_id;    ///< NUL-terminated, as echoed
-    bool may_change;           ///< the token, or the loopback rule, allows changes
-    bool token_missing;        ///< with !may_change: 401 (a token is configured, none or a wrong one came), else 403
-    uint64_t start_ns;         ///< when it arrived; with the host's clock
+    const char *request_id; ///< NUL-terminated, as echoed
+    bool may_change;        ///< the token, or the loopback rule, allows changes
+    bool token_missing;     ///< with !may_change: 401 (a token is configured, none or a wrong one came), else 403
+    uint64_t start_ns;      ///< when it arrived; with the host's clock
 } api_request;
 
 typedef struct api_response {
     int status;
-    const char *content_type;  ///< static text
+    const char *content_type;   ///< static text
     const char *content_policy; ///< Content-Security-Policy, static text; NULL: none
-    api_buffer body;           ///< owned by the response; the server takes body.data
-    const char *route;         ///< static template for metrics: "/v1/meshes/{m}/path"
-    const char *allow;         ///< Allow header, NULL: none
-    int retry_after;           ///< seconds, 0: none
-    uint64_t revision;         ///< ETag "<revision>", 0: none
-    char location[160];        ///< empty: none
-    void *stream;              ///< of api_agents_host.subscribe: sent behind the body; NULL: none
+    api_buffer body;            ///< owned by the response; the server takes body.data
+    const char *route;          ///< static template for metrics: "/v1/meshes/{m}/path"
+    const char *allow;          ///< Allow header, NULL: none
+    int retry_after;            ///< seconds, 0: none
+    uint64_t revision;          ///< ETag "<revision>", 0: none
+    char location[160];         ///< empty: none
+    void *stream;               ///< of api_agents_host.subscribe: sent behind the body; NULL: none
 } api_response;
 
 /// What the process knows of a mesh id.
 typedef enum api_mesh_state { API_MESH_READY, API_MESH_LOADING, API_MESH_FAILED } api_mesh_state;
 typedef struct api_mesh_entry {
     char id[NAV_ID_MAX + 1];
-    const api_mesh *mesh;      ///< a reference that api_host.release gives back; NULL: never loaded
+    const api_mesh *mesh; ///< a reference that api_host.release gives back; NULL: never loaded
     /// Of the newest attempt; a mesh that serves while a newer file is broken is READY with an error.
     api_mesh_state state;
-    bool has_error;            ///< the newest attempt failed
+    bool has_error; ///< the newest attempt failed
     char error_code[32];
     char error_detail[API_DETAIL_SIZE];
     int64_t error_at_ms;
@@ -115,7 +122,7 @@ typedef struct api_host {
 
     /// Prometheus text.
     void (*metrics)(void *ctx, api_buffer *out);
-    bool (*ready)(void *ctx);      ///< the folder has been read and no drain has begun
+    bool (*ready)(void *ctx); ///< the folder has been read and no drain has begun
     bool (*draining)(void *ctx);
     /// Has the client of this request gone? Asked between chunks of long work. May be NULL.
     bool (*client_gone)(void *ctx, const api_request *request);
@@ -123,15 +130,15 @@ typedef struct api_host {
 } api_host;
 
 typedef struct api_limits {
-    size_t max_body;           ///< bytes of a mesh upload
-    size_t max_query_body;     ///< bytes of any other body
-    uint32_t max_depth;        ///< nesting of JSON
-    uint32_t max_batch;        ///< queries in one batch
-    uint32_t max_matrix;       ///< sources times targets of one matrix
-    uint32_t max_nodes;        ///< search nodes of one path, and the largest max_nodes a caller may ask
-    uint32_t max_agents;       ///< of one mesh
-    uint32_t inline_nodes;     ///< search nodes on a serving thread before the rest goes to a worker
-    uint32_t max_timeout_ms;   ///< largest and default timeout_ms
+    size_t max_body;         ///< bytes of a mesh upload
+    size_t max_query_body;   ///< bytes of any other body
+    uint32_t max_depth;      ///< nesting of JSON
+    uint32_t max_batch;      ///< queries in one batch
+    uint32_t max_matrix;     ///< sources times targets of one matrix
+    uint32_t max_nodes;      ///< search nodes of one path, and the largest max_nodes a caller may ask
+    uint32_t max_agents;     ///< of one mesh
+    uint32_t inline_nodes;   ///< search nodes on a serving thread before the rest goes to a worker
+    uint32_t max_timeout_ms; ///< largest and default timeout_ms
 } api_limits;
 
 api_limits api_limits_default(void);
@@ -145,11 +152,11 @@ nav_query *api_context_query(api_context *context);
 
 typedef struct api_task api_task;
 typedef enum api_outcome {
-    API_DONE,    ///< the response is filled
-    API_WORKER,  ///< too long for a serving thread: queue the task for a worker
-    API_AGENTS,  ///< about the agents of the mesh in the path: queue the task for a worker, and let tasks of this
-                 ///< kind for one mesh run one after another, in the order in which they came
-    API_JOB      ///< may block on files or take seconds (changes to meshes): queue the task for a job thread
+    API_DONE,   ///< the response is filled
+    API_WORKER, ///< too long for a serving thread: queue the task for a worker
+    API_AGENTS, ///< about the agents of the mesh in the path: queue the task for a worker, and let tasks of this
+                ///< kind for one mesh run one after another, in the order in which they came
+    API_JOB     ///< may block on files or take seconds (changes to meshes): queue the task for a job thread
 } api_outcome;
 
 /// Body bytes allowed for this request; known from method and path alone, asked before the body is read.

@@ -4,11 +4,11 @@
 #define API_MESH_H
 
 #include "api_frame.h"
+#include "api_problem.h"
 #include "edit_set.h"
 #include "nav_format.h"
 #include "nav_mesh.h"
 #include "nav_query.h"
-#include "api_problem.h"
 
 #define API_NAME_MAX 64
 #define API_COST_MAX 1e9 ///< of an area: what larger ones add up to would leave the range of a double
@@ -29,7 +29,7 @@ typedef struct api_filter {
 /// What the file and the sidecar make of a mesh, shared by its revisions and counted by them.
 typedef struct api_ground_mesh {
     atomic_size_t holders;
-    nav_mesh *nav;      ///< without any edit
+    nav_mesh *nav; ///< without any edit
     nav_report *report;
     api_filter *filters;
     api_edit_set items; ///< its links and regions, as edits that nobody made
@@ -37,51 +37,51 @@ typedef struct api_ground_mesh {
 
 typedef struct api_mesh {
     nav_mesh *nav;
-    nav_report *report;          ///< the ground's
+    nav_report *report; ///< the ground's
     api_frame frame;
-    int dimensions;              ///< 2: positions are [x, y]
-    char up;                     ///< of the file as declared: 'y' or 'z'
+    int dimensions; ///< 2: positions are [x, y]
+    char up;        ///< of the file as declared: 'y' or 'z'
     char format[24];
     nav_agent agent;
-    nav_vec snap;                ///< default half extents, navcore's axes
-    double tick_hz;              ///< how often the server moves agents by itself; 0: when it is told to
+    nav_vec snap;   ///< default half extents, navcore's axes
+    double tick_hz; ///< how often the server moves agents by itself; 0: when it is told to
     api_area areas[256];
     char flags[32][API_NAME_MAX + 1]; ///< names by bit, empty: none
-    api_filter *filters;         ///< [filter_count] named by the sidecar; the ground's
+    api_filter *filters;              ///< [filter_count] named by the sidecar; the ground's
     uint32_t filter_count;
-    api_filter default_filter;   ///< of a question that gives none
-    bool areas_are_costs;        ///< an area's number is its cost, unless the sidecar says otherwise
-    bool borrows;                ///< the source's bytes, until it is destroyed
-    size_t memory_bytes;         ///< nav and everything here
+    api_filter default_filter; ///< of a question that gives none
+    bool areas_are_costs;      ///< an area's number is its cost, unless the sidecar says otherwise
+    bool borrows;              ///< the source's bytes, until it is destroyed
+    size_t memory_bytes;       ///< nav and everything here
     api_ground_mesh *ground;
-    api_edit_set edits;          ///< that stand
+    api_edit_set edits; ///< that stand
 
     // Set by the server when it publishes; never by api_mesh_load.
     char id[NAV_ID_MAX + 1];
-    uint64_t revision;           ///< unique while the server runs
+    uint64_t revision; ///< unique while the server runs
     double load_ms;
-    int64_t loaded_at_ms;        ///< Unix time
-    char source[256];            ///< file name, or "upload"
-    void *owner;                 ///< the server's record that counts references
-    double shrunk_by;            ///< above 0: not a published mesh, but one made of it for larger agents
+    int64_t loaded_at_ms; ///< Unix time
+    char source[256];     ///< file name, or "upload"
+    void *owner;          ///< the server's record that counts references
+    double shrunk_by;     ///< above 0: not a published mesh, but one made of it for larger agents
 } api_mesh;
 
 /// What is to be loaded. All text is UTF-8 and not NUL-terminated unless said.
 typedef struct api_mesh_source {
     const void *bytes;
     size_t size;
-    const nav_part *parts;       ///< [part_count] where a mesh is many files together, bytes and name of the first
-    size_t part_count;           ///< also given above; 0: it is in one
+    const nav_part *parts; ///< [part_count] where a mesh is many files together, bytes and name of the first
+    size_t part_count;     ///< also given above; 0: it is in one
     /// Where set, the loader takes the bytes over: it calls this once they are not needed any more. A .navd is used
     /// in place, so that this may be when the mesh is destroyed; until then they must not change.
     void (*release)(void *ctx);
     void *release_ctx;
-    const char *format;          ///< NUL-terminated override ("obj", "mset", …), NULL: by content
-    const char *name;            ///< file name, a hint for the format by its ending; may be NULL
-    const char *sidecar;         ///< NUL-terminated text of {mesh}.meta.json, NULL: none
+    const char *format;  ///< NUL-terminated override ("obj", "mset", …), NULL: by content
+    const char *name;    ///< file name, a hint for the format by its ending; may be NULL
+    const char *sidecar; ///< NUL-terminated text of {mesh}.meta.json, NULL: none
     void (*progress)(void *ctx, unsigned step, unsigned of); ///< of building, for whoever waits; NULL: nobody
     void *progress_ctx;
-    const char *params;          ///< NUL-terminated query string (frame=…&weld=…), wins over the sidecar; NULL: none
+    const char *params; ///< NUL-terminated query string (frame=…&weld=…), wins over the sidecar; NULL: none
 } api_mesh_source;
 
 /// Reads, validates and builds. Pure: no file, no clock.

@@ -67,7 +67,7 @@ typedef struct api_args {
     api_points sources, targets;
     nav_snap snap;
     api_filter filter; ///< read from the question; snap.filter.area_costs may point into it
-    double radius; ///< of the agent that asks
+    double radius;     ///< of the agent that asks
     uint32_t timeout_ms;
     uint32_t count;
     uint32_t max_nodes;

@@ -171,9 +171,9 @@ static bool check_around_list(const api_reader *r, const cJSON *around, const ch
 {
     int dimensions = r->rules->mesh->dimensions == 2 ? 2 : 3;
     int count = cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(around, "point")) + 1;
-    return count == dimensions + 1 || api_place_fail(r->place, pointer,
-                                                     "`%s` must hold %d numbers, a position's and the radius, not %d",
-                                                     pointer + 1, dimensions + 1, count);
+    return count == dimensions + 1 ||
+           api_place_fail(r->place, pointer, "`%s` must hold %d numbers, a position's and the radius, not %d",
+                          pointer + 1, dimensions + 1, count);
 }
 
 /// {"point", "radius"}

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-
 /// The place that a pointer stands for in a query string: its first name is the parameter, or what `include` and
 /// `exclude` were.
 static const char *parameter_path(const api_place *place, const char *pointer)

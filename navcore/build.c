@@ -15,7 +15,7 @@ nav_build_options nav_build_options_default(void)
 static nav_status run(nav__build *b, nav_mesh **out)
 {
     nav_status (*const steps[])(nav__build *) = {
-        nav__build_input, nav__build_weld, nav__build_rings, nav__build_faces, nav__build_join,   nav__build_seams,
+        nav__build_input, nav__build_weld, nav__build_rings, nav__build_faces, nav__build_join,  nav__build_seams,
         nav__build_merge, nav__build_grid, nav__build_cover, nav__build_links, nav__build_graph, nav__build_report,
     };
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {

@@ -104,11 +104,11 @@ typedef struct nav__build {
     uint32_t *face_corners;
     uint32_t *tris; ///< [3] * tri_count
     uint32_t tri_count;
-    bool *kept; ///< [soup->poly_count] has a face
+    bool *kept;             ///< [soup->poly_count] has a face
     uint32_t uncut_count;   ///< polygons that could not be cut into convex pieces
     uint32_t uncut_polygon; ///< the first of them
     const char *uncut_why;  ///< and what it did
-    uint64_t cut_budget; ///< tests left for cutting rings: hostile ones must not stop the build
+    uint64_t cut_budget;    ///< tests left for cutting rings: hostile ones must not stop the build
 
     float *spots; ///< [x, z] * vertex_points: where cells have their corners; moved by seams only
     nav__half *halves;

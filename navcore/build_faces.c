@@ -64,7 +64,10 @@ static void begin_face(nav__build *b, uint32_t polygon, uint32_t size)
     uint32_t f = b->face_count++;
     b->faces[f] = (nav__work_face){.first_corner = b->corner_count, .first_tri = 0, .cell = f, .polygon = polygon};
     b->items[f] = (nav__item){f, NAV_NONE};
-    b->cells[f] = (nav__work_cell){.half = b->corner_count, .size = size, .first_item = f, .last_item = f,
+    b->cells[f] = (nav__work_cell){.half = b->corner_count,
+                                   .size = size,
+                                   .first_item = f,
+                                   .last_item = f,
                                    .flags = s->has_flags ? s->flags[polygon] : 0,
                                    .area = s->has_areas ? s->areas[polygon] : 0};
 }

@@ -54,7 +54,8 @@ static bool mark_end(nav__build *b, nav_vec end, double radius, uint64_t *budget
 {
     const nav__work_grid *g = &b->grid;
     reach r = {{end.x - b->origin.x, end.y - b->origin.y, end.z - b->origin.z},
-               radius + b->rounding, radius + b->agent.climb + b->rounding};
+               radius + b->rounding,
+               radius + b->agent.climb + b->rounding};
     uint32_t i0 = nav__grid_index(r.end.x - r.ground, g->x, g->inverse, g->nx);
     uint32_t i1 = nav__grid_index(r.end.x + r.ground, g->x, g->inverse, g->nx);
     uint32_t j0 = nav__grid_index(r.end.z - r.ground, g->z, g->inverse, g->nz);

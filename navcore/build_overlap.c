@@ -24,10 +24,10 @@ typedef struct overlap {
 
 /// Two edges along the first one: shares of its length, distances from it, heights above it.
 typedef struct alignment {
-    double start, end;    ///< share where the other edge ends and begins: it runs the other way
-    double from, to;      ///< the overlap
-    double length;        ///< of the first edge
-    double apart;         ///< largest ground distance along the overlap
+    double start, end; ///< share where the other edge ends and begins: it runs the other way
+    double from, to;   ///< the overlap
+    double length;     ///< of the first edge
+    double apart;      ///< largest ground distance along the overlap
     double gap_from, gap_to;
 } alignment;
 
@@ -45,7 +45,7 @@ typedef struct finder {
     overlap *found;
     uint32_t found_count, found_cap;
     uint64_t pairs_left;
-    uint32_t *stamp; ///< [vertex_points] last edge that met this spot
+    uint32_t *stamp;     ///< [vertex_points] last edge that met this spot
     uint32_t kept_apart; ///< overlaps met of edges that belong to different parts of the file
 } finder;
 
@@ -347,7 +347,7 @@ typedef struct taken {
     uint32_t *heads; ///< [parts] list of entries
     struct entry {
         uint32_t portal, next;
-    } *entries;
+    } * entries;
     uint32_t entry_count, entry_cap;
 } taken;
 
@@ -432,10 +432,8 @@ static stretch name_ends(const nav__build *b, uint32_t half, uint32_t other, con
 static stretch turn_round(const stretch *s, const alignment *a)
 {
     double span = a->end - a->start;
-    return (stretch){(a->end - s->to) / span,
-                     (a->end - s->from) / span,
-                     {s->end[1], s->end[0]},
-                     {s->same[1], s->same[0]}};
+    return (stretch){
+        (a->end - s->to) / span, (a->end - s->from) / span, {s->end[1], s->end[0]}, {s->same[1], s->same[0]}};
 }
 
 /// Makes a portal of what is still free of an overlap.

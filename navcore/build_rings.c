@@ -130,8 +130,8 @@ static int ring_winding(const nav__build *b, const uint32_t *points, uint32_t n)
         }
         return winding_at_extreme(b, points, n);
     }
-    double turn = nav__orient(nav__build_point(b, points[0]), nav__build_point(b, points[1]),
-                              nav__build_point(b, points[2]));
+    double turn =
+        nav__orient(nav__build_point(b, points[0]), nav__build_point(b, points[1]), nav__build_point(b, points[2]));
     return (turn > 0) - (turn < 0);
 }
 

@@ -515,8 +515,8 @@ static nav_status make_portals(nav__seam *s)
 
 static void release(nav__seam *s)
 {
-    void *const arrays[] = {s->open, s->first_portal, s->portals, s->open_of, s->parent, s->fellow,
-                            s->spot_first, s->spot_halves, s->touched, s->chain_first, s->chain, s->ring,
+    void *const arrays[] = {s->open,         s->first_portal,  s->portals,     s->open_of,     s->parent, s->fellow,
+                            s->spot_first,   s->spot_halves,   s->touched,     s->chain_first, s->chain,  s->ring,
                             s->pieces.first, s->pieces.corner, s->pieces.mate, s->pieces.work};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         nav__build_give(s->b, arrays[i]);

@@ -11,12 +11,12 @@
 /// A stretch that two open edges have in common. Its ends are spots: seen along edge[0] it runs from
 /// end[0] to end[1], along edge[1] the other way.
 typedef struct nav__portal {
-    uint32_t edge[2];      ///< numbers in nav__seam.open
-    uint32_t end[2];       ///< spots
-    uint32_t same[2];      ///< spot of the other edge at the same place, NAV_NONE: none
-    float from[2], to[2];  ///< as shares of each edge's length, from < to
-    uint32_t next[2];      ///< next portal of each edge
-    uint32_t half[2];      ///< its half-edges in the end
+    uint32_t edge[2];     ///< numbers in nav__seam.open
+    uint32_t end[2];      ///< spots
+    uint32_t same[2];     ///< spot of the other edge at the same place, NAV_NONE: none
+    float from[2], to[2]; ///< as shares of each edge's length, from < to
+    uint32_t next[2];     ///< next portal of each edge
+    uint32_t half[2];     ///< its half-edges in the end
     bool dead;
 } nav__portal;
 
@@ -28,11 +28,11 @@ typedef struct nav__seam {
     nav__portal *portals;
     uint32_t portal_count, portal_cap;
 
-    uint32_t *open_of; ///< [half_count] number in open, NAV_NONE
-    uint32_t *parent;  ///< [vertex_points] union-find: spots that became one place
-    uint32_t *fellow;  ///< [vertex_points] ring of the spots of one place
+    uint32_t *open_of;                  ///< [half_count] number in open, NAV_NONE
+    uint32_t *parent;                   ///< [vertex_points] union-find: spots that became one place
+    uint32_t *fellow;                   ///< [vertex_points] ring of the spots of one place
     uint32_t *spot_first, *spot_halves; ///< half-edges by the spot they begin at
-    bool *touched;     ///< [cell_count] to be looked at again
+    bool *touched;                      ///< [cell_count] to be looked at again
 
     uint32_t *chain_first; ///< [open_count + 1] corners to be put into each edge
     uint32_t *chain;

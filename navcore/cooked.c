@@ -28,13 +28,14 @@
 _Static_assert(sizeof(void *) != 8 || sizeof(nav_mesh) == 440, "the cooked form must know every member of a mesh");
 
 /// Members that go into the file as they are.
-#define SCALARS(X)                                                                                                 \
-    X(origin)                                                                                                      \
-    X(min)                                                                                                         \
-    X(max)                                                                                                         \
-    X(rounding) X(agent) X(flags_used) X(areas_used) X(polygon_count) X(face_count) X(corner_count) X(point_count) \
-        X(vertex_points) X(tri_count) X(cell_count) X(edge_count) X(vertex_count) X(island_count) X(link_count)    \
-            X(cell_face_count) X(ride_count) X(grid_x) X(grid_z) X(grid_step) X(grid_inverse) X(bound_inverse)     \
+#define SCALARS(X)                                                                                              \
+    X(origin)                                                                                                   \
+    X(min)                                                                                                      \
+    X(max)                                                                                                      \
+    X(rounding)                                                                                                 \
+    X(agent) X(flags_used) X(areas_used) X(polygon_count) X(face_count) X(corner_count) X(point_count)          \
+        X(vertex_points) X(tri_count) X(cell_count) X(edge_count) X(vertex_count) X(island_count) X(link_count) \
+            X(cell_face_count) X(ride_count) X(grid_x) X(grid_z) X(grid_step) X(grid_inverse) X(bound_inverse)  \
                 X(grid_nx) X(grid_nz) X(grid_face_count)
 
 /// Arrays and how long they are. Those of OPTIONAL may be NULL.
@@ -60,12 +61,13 @@ _Static_assert(sizeof(void *) != 8 || sizeof(nav_mesh) == 440, "the cooked form 
     X(rides, m->ride_count)
 
 /// Counts of a report, and its lists, which are only as long as they need be.
-#define REPORT_COUNTS(X)                                                                            \
-    X(welded_vertices)                                                                              \
-    X(degenerate_polygons)                                                                          \
-    X(duplicate_polygons)                                                                           \
-    X(split_polygons) X(flipped_polygons) X(t_junction_count) X(non_manifold_count) X(island_count) \
-        X(dropped_link_count) X(warning_count)
+#define REPORT_COUNTS(X)                                                                                \
+    X(welded_vertices)                                                                                  \
+    X(degenerate_polygons)                                                                              \
+    X(duplicate_polygons)                                                                               \
+    X(split_polygons)                                                                                   \
+    X(flipped_polygons) X(t_junction_count) X(non_manifold_count) X(island_count) X(dropped_link_count) \
+        X(warning_count)
 #define REPORT_LISTS(X)                 \
     X(t_junctions, t_junction_count)    \
     X(non_manifold, non_manifold_count) \

@@ -126,9 +126,9 @@ static void sort(crossing *list, uint32_t count)
 
 /// Goes along the leg from crossing to crossing.
 typedef struct course {
-    const crossing *list;  ///< sorted by t0
-    uint32_t count, next;  ///< those before `next` have begun
-    const crossing *furthest;  ///< of those
+    const crossing *list;     ///< sorted by t0
+    uint32_t count, next;     ///< those before `next` have begun
+    const crossing *furthest; ///< of those
 } course;
 
 static course begin_course(crossing *list, uint32_t count)

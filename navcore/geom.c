@@ -72,8 +72,7 @@ double nav__orient_exact(nav__p2 a, nav__p2 b, nav__p2 c)
     }
     // ... and maps made from grids have short coordinates
     // and short differences, where plain arithmetic is exact.
-    if (ab_x[0] == 0 && ab_z[0] == 0 && ac_x[0] == 0 && ac_z[0] == 0 &&
-        are_short(ab_x[1], ab_z[1], ac_x[1], ac_z[1])) {
+    if (ab_x[0] == 0 && ab_z[0] == 0 && ac_x[0] == 0 && ac_z[0] == 0 && are_short(ab_x[1], ab_z[1], ac_x[1], ac_z[1])) {
         return ab_x[1] * ac_z[1] - ab_z[1] * ac_x[1];
     }
     // Both products as one expansion: at most 16 components, whose last (largest) non-zero one has the

@@ -9,9 +9,18 @@ typedef struct nav__p2 {
     double x, z;
 } nav__p2;
 
-static inline nav__p2 nav__sub(nav__p2 a, nav__p2 b) { return (nav__p2){a.x - b.x, a.z - b.z}; }
-static inline double nav__cross(nav__p2 a, nav__p2 b) { return a.x * b.z - a.z * b.x; }
-static inline double nav__dot(nav__p2 a, nav__p2 b) { return a.x * b.x + a.z * b.z; }
+static inline nav__p2 nav__sub(nav__p2 a, nav__p2 b)
+{
+    return (nav__p2){a.x - b.x, a.z - b.z};
+}
+static inline double nav__cross(nav__p2 a, nav__p2 b)
+{
+    return a.x * b.z - a.z * b.x;
+}
+static inline double nav__dot(nav__p2 a, nav__p2 b)
+{
+    return a.x * b.x + a.z * b.z;
+}
 static inline double nav__dist(nav__p2 a, nav__p2 b)
 {
     double x = a.x - b.x, z = a.z - b.z;

@@ -30,14 +30,16 @@ bool nav__grow_fresh(nav__intervals *st)
 // ---- the open list, a heap of four children --------------------------------------------------------
 
 /// Without a branch: which child comes first cannot be foretold.
-static inline bool before(nav__open a, nav__open b) { return (a.f < b.f) | ((a.f == b.f) & (a.node > b.node)); }
+static inline bool before(nav__open a, nav__open b)
+{
+    return (a.f < b.f) | ((a.f == b.f) & (a.node > b.node));
+}
 
 void nav__open_node(nav__intervals *st, nav__node n, double f)
 {
     if ((st->node_count == st->node_cap &&
          !grow(st, &st->query->nodes, &st->nodes, &st->node_cap, sizeof *st->nodes)) ||
-        (st->heap_count == st->heap_cap &&
-         !grow(st, &st->query->heap, &st->heap, &st->heap_cap, sizeof *st->heap))) {
+        (st->heap_count == st->heap_cap && !grow(st, &st->query->heap, &st->heap, &st->heap_cap, sizeof *st->heap))) {
         return;
     }
     nav__open entry = {f, st->node_count};
@@ -65,7 +67,7 @@ nav__open nav__pop_open(nav__intervals *st)
         i = best;
     }
     h[i] = last;
-    __builtin_prefetch(&st->nodes[h[0].node]);  // perhaps the next
+    __builtin_prefetch(&st->nodes[h[0].node]); // perhaps the next
     return top;
 }
 

@@ -6,21 +6,21 @@
 #include "ride_ways.h"
 
 enum {
-    NAV__LEFT_IS_VERTEX = 1,  ///< the interval's left end is the edge's own vertex
+    NAV__LEFT_IS_VERTEX = 1, ///< the interval's left end is the edge's own vertex
     NAV__RIGHT_IS_VERTEX = 2,
-    NAV__LEFT_FROM_PREVIOUS = 4,  ///< the left ray runs from the previous root through the root
+    NAV__LEFT_FROM_PREVIOUS = 4, ///< the left ray runs from the previous root through the root
     NAV__RIGHT_FROM_PREVIOUS = 8,
-    NAV__FINAL = 16,  ///< the goal itself, straight from the root
-    NAV__RIDE = 32    ///< a link's ride, begun straight from the root (edge: the ride's number)
+    NAV__FINAL = 16, ///< the goal itself, straight from the root
+    NAV__RIDE = 32   ///< a link's ride, begun straight from the root (edge: the ride's number)
 };
 
 /// One bend: every node whose root is this corner, reached this way, names it.
 typedef struct nav__record {
     double g;
     nav__p2 at;
-    uint32_t vertex;  ///< NAV_NONE: the start; vertex_count + k: the end of ride k
+    uint32_t vertex; ///< NAV_NONE: the start; vertex_count + k: the end of ride k
     uint32_t parent;
-    uint32_t key;     ///< of what is known of the place, see nav__sector; NAV_NONE: the start
+    uint32_t key; ///< of what is known of the place, see nav__sector; NAV_NONE: the start
 } nav__record;
 
 /// A vertex, as it lies in the mesh.
@@ -30,17 +30,17 @@ typedef struct nav__spot {
 
 typedef struct nav__node {
     uint32_t record;
-    uint32_t edge;          ///< the half-edge, in the cell entered, that the interval lies on
-    nav__spot left, right;  ///< vertices the rays run through (unless FROM_PREVIOUS)
+    uint32_t edge;         ///< the half-edge, in the cell entered, that the interval lies on
+    nav__spot left, right; ///< vertices the rays run through (unless FROM_PREVIOUS)
     uint32_t flags;
 } nav__node;
 
 /// A successor as it is made: the node, and what its bound needs, so that the cell entered need not be looked at.
 typedef struct nav__fresh {
     nav__node node;
-    uint32_t left_edge, right_edge;  ///< half-edges, in the cell left, that begin where the interval's edge ends
+    uint32_t left_edge, right_edge; ///< half-edges, in the cell left, that begin where the interval's edge ends
     nav__p2 root, left, right;
-    double to_left, to_right;  ///< from the root; only the search to a goal sets them
+    double to_left, to_right; ///< from the root; only the search to a goal sets them
 } nav__fresh;
 
 /// An open node. Of equal f the younger goes first: it is deeper.
@@ -57,23 +57,23 @@ typedef struct nav__intervals {
     nav__p2 start, goal;
     bool all_pass;
     bool out_of_memory;
-    uint32_t goal_block;  ///< tree_first of the goal's cell; 0: one may leave a cell that the goal is behind
-    bool confined;  ///< the goal is in a dead end that hangs on the cell being expanded: no other way is worth going
+    uint32_t goal_block; ///< tree_first of the goal's cell; 0: one may leave a cell that the goal is behind
+    bool confined; ///< the goal is in a dead end that hangs on the cell being expanded: no other way is worth going
 
     nav__node *nodes;
     uint32_t node_count, node_cap;
-    nav__fresh *fresh;  ///< successors of the node being expanded
+    nav__fresh *fresh; ///< successors of the node being expanded
     uint32_t fresh_count, fresh_cap;
     nav__record *records;
     uint32_t record_count, record_cap;
     nav__open *heap;
     uint32_t heap_count, heap_cap;
-    double *known;      ///< shortest way met so far to a sector (by vertex), a ride's end, or a sector (by half-edge)
-    uint32_t *touched;  ///< [*touched_count] which of them are not infinite
+    double *known;     ///< shortest way met so far to a sector (by vertex), a ride's end, or a sector (by half-edge)
+    uint32_t *touched; ///< [*touched_count] which of them are not infinite
     uint32_t *touched_count;
 
-    double best_final;  ///< length of the shortest way to the goal met so far: nothing longer is opened
-    nav__ride_ways ways;  ///< set by the search to a goal
+    double best_final;   ///< length of the shortest way to the goal met so far: nothing longer is opened
+    nav__ride_ways ways; ///< set by the search to a goal
 } nav__intervals;
 
 // ---- storage (interval.c) --------------------------------------------------------------------------
@@ -100,7 +100,10 @@ static inline uint32_t nav__add_record(nav__intervals *st, double g, nav__p2 at,
 }
 
 /// Is a by more than rounding longer than b?
-static inline bool nav__is_longer(double a, double b) { return a > b * (1 + 1e-12) + 1e-12; }
+static inline bool nav__is_longer(double a, double b)
+{
+    return a > b * (1 + 1e-12) + 1e-12;
+}
 
 /// What is known of a vertex is known by sector: closed cells may cut its fan in several, and nobody gets
 /// from one to the other through the vertex. (Where the filter closes nothing a vertex is one sector: fans
@@ -112,8 +115,8 @@ static inline uint32_t nav__sector(const nav__intervals *st, uint32_t edge)
     if (st->all_pass || !nav__touches_closed(m, st->s->filter, v)) {
         return v;
     }
-    for (uint32_t twin; (twin = m->edges[edge].twin) != NAV_NONE &&
-                        nav__passes(m, st->s->filter, nav__edge_cell(m, twin));) {
+    for (uint32_t twin;
+         (twin = m->edges[edge].twin) != NAV_NONE && nav__passes(m, st->s->filter, nav__edge_cell(m, twin));) {
         edge = nav__edge_next(m, twin);
     }
     return m->vertex_count + m->ride_count + edge;
@@ -139,9 +142,15 @@ static inline bool nav__is_outdone(const nav__intervals *st, const nav__record *
 
 // ---- geometry --------------------------------------------------------------------------------------
 
-static inline bool nav__same(nav__p2 a, nav__p2 b) { return a.x == b.x && a.z == b.z; }
+static inline bool nav__same(nav__p2 a, nav__p2 b)
+{
+    return a.x == b.x && a.z == b.z;
+}
 
-static inline nav__p2 nav__spot_ground(nav__spot s) { return (nav__p2){(double)s.x, (double)s.z}; }
+static inline nav__p2 nav__spot_ground(nav__spot s)
+{
+    return (nav__p2){(double)s.x, (double)s.z};
+}
 
 /// Where a line meets the edge a - b, given on which sides of it a and b lie.
 static inline nav__p2 nav__cut_point(nav__p2 a, nav__p2 b, double side_a, double side_b)

@@ -69,10 +69,10 @@ bool nav__holds_goal_behind(const nav__intervals *st, uint32_t cell)
 /// What the expansion of one node looks at.
 typedef struct view {
     const nav__node *from;
-    uint32_t cell, first, last;  ///< the cell's half-edges are first .. last
+    uint32_t cell, first, last; ///< the cell's half-edges are first .. last
     nav__p2 root;
     nav__rays rays;
-    bool left_open, right_open;  ///< the root is that end itself: no ray bounds that side
+    bool left_open, right_open; ///< the root is that end itself: no ray bounds that side
 } view;
 
 /// Where a ray leaves the cell: through the chain's edge, in its middle (`inside`) or through the vertex
@@ -80,11 +80,17 @@ typedef struct view {
 typedef struct cut {
     uint32_t edge;
     bool inside;
-    nav__p2 at;  ///< with `inside`
+    nav__p2 at; ///< with `inside`
 } cut;
 
-static inline uint32_t chain_next(const view *v, uint32_t e) { return e == v->last ? v->first : e + 1; }
-static inline uint32_t chain_prev(const view *v, uint32_t e) { return e == v->first ? v->last : e - 1; }
+static inline uint32_t chain_next(const view *v, uint32_t e)
+{
+    return e == v->last ? v->first : e + 1;
+}
+static inline uint32_t chain_prev(const view *v, uint32_t e)
+{
+    return e == v->first ? v->last : e - 1;
+}
 
 /// A new successor: all of a half-edge, seen from a record's place. The caller corrects what differs.
 /// @return where it is noted; NULL without a record, or when out of memory
@@ -101,8 +107,8 @@ static inline nav__fresh *add_whole(nav__intervals *st, const view *v, uint32_t 
     __builtin_prefetch(&st->known[left->vertex & NAV__VERTEX]);
     __builtin_prefetch(&st->known[right->vertex & NAV__VERTEX]);
     nav__fresh *f = &st->fresh[st->fresh_count++];
-    f->node = (nav__node){r, right->twin, {left->x, left->z}, {right->x, right->z},
-                          NAV__LEFT_IS_VERTEX | NAV__RIGHT_IS_VERTEX};
+    f->node = (nav__node){
+        r, right->twin, {left->x, left->z}, {right->x, right->z}, NAV__LEFT_IS_VERTEX | NAV__RIGHT_IS_VERTEX};
     f->left_edge = next;
     f->right_edge = e;
     f->root = root;
@@ -218,7 +224,7 @@ static void expand_right_of(nav__intervals *st, const view *v, const cut *c)
         return;
     }
     nav__p2 root = nav__edge_from(st->m, b);
-    bool end_on = true;  // so far the edges run along one line from b
+    bool end_on = true; // so far the edges run along one line from b
     for (uint32_t e = b;; e = chain_next(v, e)) {
         if (e == c->edge && !c->inside) {
             return;

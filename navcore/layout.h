@@ -57,7 +57,7 @@ typedef struct nav__cell {
 
 typedef struct nav__face {
     uint32_t first_corner; ///< face f has corners face_corners[first_corner .. faces[f + 1].first_corner - 1]
-    uint32_t cell; ///< NAV_NONE: the place is free
+    uint32_t cell;         ///< NAV_NONE: the place is free
     uint16_t low_x, low_z, high_x, high_z; ///< of its corners, by nav__bound_index
 } nav__face;
 
@@ -111,7 +111,7 @@ struct nav_mesh {
     const float *vertex_y;      ///< [vertex_count] on the surface; NULL: all at height min[1]
     const uint32_t
         *vertex_edge; ///< [vertex_count] a half-edge that starts here; of an open fan the most clockwise (a wall).
-                     ///< A vertex that nothing has any more leads to a half-edge of another
+                      ///< A vertex that nothing has any more leads to a half-edge of another
 
     const double *island_area; ///< [island_count] ground area
     const nav_link *links;     ///< [link_count]
@@ -129,10 +129,11 @@ struct nav_mesh {
     uint32_t grid_face_count;
 
     /// Of meshes with edits (edit.c); all zero in a mesh as it was built.
-    bool loose_islands;          ///< cells of one island need not hang together any more
-    uint32_t sorted_face_count;  ///< faces below are sorted by polygon, further ones are pieces of theirs
-    const uint32_t *face_pieces; ///< [face_count] the next in the list of pieces that begins at a sorted face; NULL: none
-    void *revision;              ///< who owns the block, NULL: the mesh
+    bool loose_islands;         ///< cells of one island need not hang together any more
+    uint32_t sorted_face_count; ///< faces below are sorted by polygon, further ones are pieces of theirs
+    const uint32_t
+        *face_pieces; ///< [face_count] the next in the list of pieces that begins at a sorted face; NULL: none
+    void *revision;   ///< who owns the block, NULL: the mesh
 };
 
 /// Column (or row) of the grid that holds coordinate v; coordinates beside the grid belong to its border.

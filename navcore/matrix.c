@@ -222,20 +222,20 @@ static void clear_row(nav_matrix *x)
 
 static nav_status search_row(nav_matrix *x, nav_query *query, const nav__matrix_place *from)
 {
-    const double rounding_up = 1 + 1e-6;  // of the heap's keys
+    const double rounding_up = 1 + 1e-6; // of the heap's keys
     clear_row(x);
     see_targets(x, from);
     nav__view v = nav__matrix_look(x, query, from->anchor.p, NAV_NONE, from->anchor.cells, from->anchor.count);
     for (uint32_t i = v.first; i < v.end; i++) {
         offer(x, &x->sights[i], nav__dist(from->anchor.p, nav__corner_at(x, x->sights[i].vertex)), NAV_NONE);
     }
-    x->sight_count = v.first;  // the source's view is not kept
+    x->sight_count = v.first; // the source's view is not kept
     double limit = furthest_open(x);
     uint32_t expanded = 0;
     while (!x->failed && nav__matrix_open_ready(x) && (double)x->heap[0].g < limit * rounding_up) {
         nav__open_corner entry = nav__matrix_pop(x);
         if (entry.g > (float)x->corners[entry.vertex].g) {
-            continue;  // it has been reached by a shorter way since
+            continue; // it has been reached by a shorter way since
         }
         if ((++expanded & 63) == 0 && query->interrupt.stop && query->interrupt.stop(query->interrupt.ctx)) {
             return NAV_INTERRUPTED;
@@ -367,8 +367,8 @@ nav_status nav_matrix_create(nav_query *query, const nav_mesh *mesh, const nav_s
     if (!x) {
         return NAV_NO_MEMORY;
     }
-    *x = (nav_matrix){.alloc = from, .mesh = mesh, .snap = *snap, .source_count = source_count,
-                      .target_count = target_count};
+    *x = (nav_matrix){
+        .alloc = from, .mesh = mesh, .snap = *snap, .source_count = source_count, .target_count = target_count};
     bool found = find_places(x, query, sources, source_count, &x->sources) &&
                  find_places(x, query, targets, target_count, &x->targets);
     x->pairwise = mesh->ride_count > 0 || has_costs(mesh, &snap->filter) || !nav__passes_all(mesh, &snap->filter) ||
@@ -390,9 +390,10 @@ void nav_matrix_destroy(nav_matrix *x)
     if (!x) {
         return;
     }
-    void *const blocks[] = {x->sources, x->targets, x->sights, x->walls, x->target_views, x->watchers,
-                            x->watcher_targets, x->corners, x->ways, x->touched, x->chain, x->heap,
-                            x->pool, x->best, x->last, x->wanted, x->seen_stamp};
+    void *const blocks[] = {
+        x->sources, x->targets, x->sights,    x->walls, x->target_views, x->watchers, x->watcher_targets,
+        x->corners, x->ways,    x->touched,   x->chain, x->heap,         x->pool,     x->best,
+        x->last,    x->wanted,  x->seen_stamp};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         if (blocks[i]) {
             x->alloc.resize(x->alloc.ctx, blocks[i], 0);

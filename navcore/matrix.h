@@ -18,7 +18,7 @@ typedef enum nav__side { NAV__SIDE_LEFT, NAV__SIDE_UNKNOWN, NAV__SIDE_RIGHT } na
 /// that no cache foresees.
 typedef struct nav__sight {
     uint32_t vertex : 30;
-    uint32_t past : 2;  ///< a nav__side: where the corner's obstacle lies along the line of sight
+    uint32_t past : 2; ///< a nav__side: where the corner's obstacle lies along the line of sight
 } nav__sight;
 
 enum { NAV__MATRIX_VERTICES = 1 << 30 };
@@ -42,21 +42,21 @@ typedef struct nav__wall_ends {
 /// A place asked about.
 typedef struct nav__matrix_place {
     nav_vec asked;
-    nav_place at;  ///< polygon NAV_NONE: off the mesh
+    nav_place at; ///< polygon NAV_NONE: off the mesh
     nav__anchor anchor;
 } nav__matrix_place;
 
 /// How far the search of one row has come with a corner, and where that is, which is asked for together.
 typedef struct nav__corner {
-    double g;    ///< over the ground plane; INFINITY: not reached
+    double g; ///< over the ground plane; INFINITY: not reached
     float x, z;
 } nav__corner;
 
 /// The rest of a corner.
 typedef struct nav__corner_way {
-    uint32_t parent;  ///< the corner before it on the way; NAV_NONE: the source
-    nav__side past;   ///< on which side of the leg to it its obstacle lies
-    nav__view view;   ///< what it sees; .first NAV__NOT_SEEN_YET: not swept yet
+    uint32_t parent; ///< the corner before it on the way; NAV_NONE: the source
+    nav__side past;  ///< on which side of the leg to it its obstacle lies
+    nav__view view;  ///< what it sees; .first NAV__NOT_SEEN_YET: not swept yet
 } nav__corner_way;
 
 /// An entry of the heap. What rounding g puts in the wrong order is put right by reaching a corner again.
@@ -68,7 +68,7 @@ typedef struct nav__open_corner {
 /// An entry that waits in a bucket.
 typedef struct nav__waiting {
     nav__open_corner entry;
-    uint32_t next;  ///< in its bucket, or among those not used; NAV_NONE: the last
+    uint32_t next; ///< in its bucket, or among those not used; NAV_NONE: the last
 } nav__waiting;
 
 /// The open list is a ring of buckets of equal width in g (Dial, "Algorithm 360: Shortest-Path Forest with
@@ -86,29 +86,29 @@ struct nav_matrix {
 
     nav__sight *sights;
     uint32_t sight_count, sight_cap;
-    nav__wall_ends *walls;    ///< [vertex_count] of corners
-    nav__view *target_views;  ///< [target_count]
-    uint32_t *watchers;       ///< [vertex_count + 1] by corner, first of its run in watcher_targets
-    uint32_t *watcher_targets;  ///< targets that see the corner
+    nav__wall_ends *walls;     ///< [vertex_count] of corners
+    nav__view *target_views;   ///< [target_count]
+    uint32_t *watchers;        ///< [vertex_count + 1] by corner, first of its run in watcher_targets
+    uint32_t *watcher_targets; ///< targets that see the corner
 
-    nav__corner *corners;   ///< [vertex_count]
-    nav__corner_way *ways;  ///< [vertex_count]
-    uint32_t *touched;      ///< [vertex_count] corners whose g is not INFINITY
+    nav__corner *corners;  ///< [vertex_count]
+    nav__corner_way *ways; ///< [vertex_count]
+    uint32_t *touched;     ///< [vertex_count] corners whose g is not INFINITY
     uint32_t touched_count;
-    uint32_t *chain;        ///< [vertex_count] a way from its end
+    uint32_t *chain; ///< [vertex_count] a way from its end
 
-    nav__open_corner *heap;  ///< of the current bucket
+    nav__open_corner *heap; ///< of the current bucket
     uint32_t heap_count, heap_cap;
-    nav__waiting *pool;      ///< entries of the buckets
+    nav__waiting *pool; ///< entries of the buckets
     uint32_t pool_count, pool_cap, pool_free, waiting_count;
-    uint32_t buckets[NAV__BUCKETS];  ///< first entry of each, NAV_NONE: empty
-    uint64_t current;                ///< bucket, not taken round the ring
+    uint32_t buckets[NAV__BUCKETS]; ///< first entry of each, NAV_NONE: empty
+    uint64_t current;               ///< bucket, not taken round the ring
     double buckets_per_unit;
 
-    double *best;          ///< [target_count] ground length known
-    uint32_t *last;        ///< [target_count] the corner before the target on that way; NAV_NONE: the source
-    bool *wanted;          ///< [target_count] on an island of the row's source
-    uint32_t *seen_stamp;  ///< [vertex_count] of the sweep under way
+    double *best;         ///< [target_count] ground length known
+    uint32_t *last;       ///< [target_count] the corner before the target on that way; NAV_NONE: the source
+    bool *wanted;         ///< [target_count] on an island of the row's source
+    uint32_t *seen_stamp; ///< [vertex_count] of the sweep under way
     uint32_t sweep_stamp;
     bool failed;
 };
@@ -127,7 +127,7 @@ void nav__matrix_find_walls(nav_matrix *x);
 /// The corners that a place sees on which a shortest path may bend, at the end of x->sights.
 /// @param self  the corner that looks, or NAV_NONE
 nav__view nav__matrix_look(nav_matrix *x, nav_query *query, nav__p2 from, uint32_t self, const uint32_t *cells,
-                      uint32_t count);
+                           uint32_t count);
 /// What a corner sees; swept when first asked for.
 nav__view nav__matrix_view_of(nav_matrix *x, nav_query *query, uint32_t vertex);
 

@@ -5,7 +5,7 @@
 
 void nav__matrix_open_clear(nav_matrix *x)
 {
-    memset(x->buckets, 0xFF, sizeof x->buckets);  // NAV_NONE
+    memset(x->buckets, 0xFF, sizeof x->buckets); // NAV_NONE
     x->pool_free = NAV_NONE;
     x->heap_count = x->pool_count = x->waiting_count = 0;
     x->current = 0;

@@ -67,7 +67,7 @@ static nav__side side_of(const nav__wall_ends *w, nav__p2 a, nav__p2 b)
 typedef struct sweep {
     nav_matrix *x;
     nav__p2 from;
-    uint32_t self;  ///< the corner that looks, or NAV_NONE
+    uint32_t self; ///< the corner that looks, or NAV_NONE
 } sweep;
 
 static void note_sight(void *ctx, uint32_t vertex)

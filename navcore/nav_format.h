@@ -18,8 +18,8 @@ nav_read_fn nav_read_movingai; ///< MovingAI .map grids
 nav_read_fn nav_read_ply;      ///< PLY, text and binary
 nav_read_fn nav_read_godot_text;   ///< Godot's .tres and .tscn
 nav_read_fn nav_read_godot_binary; ///< Godot's .res and .scn
-nav_read_fn nav_read_source;   ///< Source engine's .nav, z up
-nav_read_fn nav_read_stl;      ///< STL, text and binary
+nav_read_fn nav_read_source;       ///< Source engine's .nav, z up
+nav_read_fn nav_read_stl;          ///< STL, text and binary
 
 /// Does the size of the bytes fit the number of triangles that a binary STL has in its head?
 bool nav_stl_is_binary(const void *bytes, size_t size);

@@ -11,29 +11,38 @@ typedef struct nav_mesh nav_mesh;
 #define NAV_REPORT_CAP 256
 #define NAV_REPORT_WARNINGS 16
 typedef struct nav_report {
-    uint32_t welded_vertices;      ///< vertices that became one with another
-    uint32_t degenerate_polygons;  ///< dropped: fewer than three corners or no area on the ground
-    uint32_t duplicate_polygons;   ///< dropped: same corners as an earlier one
-    uint32_t split_polygons;       ///< not convex, cut into convex faces
-    uint32_t flipped_polygons;     ///< wound against the majority
+    uint32_t welded_vertices;     ///< vertices that became one with another
+    uint32_t degenerate_polygons; ///< dropped: fewer than three corners or no area on the ground
+    uint32_t duplicate_polygons;  ///< dropped: same corners as an earlier one
+    uint32_t split_polygons;      ///< not convex, cut into convex faces
+    uint32_t flipped_polygons;    ///< wound against the majority
     bool mixed_winding;
     uint32_t t_junction_count;
     uint32_t non_manifold_count;
     uint32_t island_count;
     uint32_t dropped_link_count;
     uint32_t overlap_count;
-    nav_vec t_junctions[NAV_REPORT_CAP];          ///< vertices found inside another polygon's edge
-    struct { nav_vec at; uint32_t polygons[2]; } overlaps[NAV_REPORT_CAP]; ///< polygons that cover each other at one height, unjoined
-    nav_vec non_manifold[NAV_REPORT_CAP][2];      ///< edges that more than two polygons share
-    struct { char id[NAV_ID_MAX + 1]; char reason[48]; } dropped_links[NAV_REPORT_CAP];
-    struct { uint32_t id, polygons; double area; } islands[NAV_REPORT_CAP]; ///< largest area first; ground area
+    nav_vec t_junctions[NAV_REPORT_CAP]; ///< vertices found inside another polygon's edge
+    struct {
+        nav_vec at;
+        uint32_t polygons[2];
+    } overlaps[NAV_REPORT_CAP];              ///< polygons that cover each other at one height, unjoined
+    nav_vec non_manifold[NAV_REPORT_CAP][2]; ///< edges that more than two polygons share
+    struct {
+        char id[NAV_ID_MAX + 1];
+        char reason[48];
+    } dropped_links[NAV_REPORT_CAP];
+    struct {
+        uint32_t id, polygons;
+        double area;
+    } islands[NAV_REPORT_CAP]; ///< largest area first; ground area
     uint32_t warning_count;
     char warnings[NAV_REPORT_WARNINGS][NAV_WARNING_SIZE]; ///< e.g. normals all horizontal: likely a wrong frame
 } nav_report;
 
 typedef struct nav_build_options {
-    double weld;       ///< tolerance by distance; negative: 1e-4, or four 32-bit float steps at the largest coordinate
-    bool no_merge;     ///< keep one search cell per face (tests and comparisons)
+    double weld;   ///< tolerance by distance; negative: 1e-4, or four 32-bit float steps at the largest coordinate
+    bool no_merge; ///< keep one search cell per face (tests and comparisons)
     /// Told before each step of `of`, for whoever waits; NULL: nobody.
     void (*progress)(void *ctx, unsigned step, unsigned of);
     void *progress_ctx;
@@ -56,10 +65,10 @@ nav_status nav_mesh_build(const nav_soup *soup, const nav_build_options *options
 void nav_mesh_destroy(nav_mesh *mesh);
 
 typedef struct nav_mesh_info {
-    uint32_t polygons;  ///< of the file, dropped ones included: polygon numbers are below this
-    uint32_t faces;     ///< convex pieces of polygons that carry the surface
-    uint32_t cells;     ///< convex regions of the search, merged from faces
-    uint32_t vertices;  ///< after welding
+    uint32_t polygons; ///< of the file, dropped ones included: polygon numbers are below this
+    uint32_t faces;    ///< convex pieces of polygons that carry the surface
+    uint32_t cells;    ///< convex regions of the search, merged from faces
+    uint32_t vertices; ///< after welding
     uint32_t links;
     uint32_t islands;
     nav_vec min, max;

@@ -27,9 +27,9 @@ typedef struct nav_soup {
     uint32_t *corners; ///< [corner_count] vertex numbers
     uint32_t corner_count, corner_cap;
 
-    uint8_t *areas;     ///< [poly_cap]
-    uint32_t *flags;    ///< [poly_cap]; meaningful only with has_flags
-    uint32_t *edges;    ///< [corner_cap] NAV_EDGE_… or a polygon's number; meaningful only with has_edges
+    uint8_t *areas;  ///< [poly_cap]
+    uint32_t *flags; ///< [poly_cap]; meaningful only with has_flags
+    uint32_t *edges; ///< [corner_cap] NAV_EDGE_… or a polygon's number; meaningful only with has_edges
     bool has_areas, has_flags, has_edges;
     bool areas_are_costs; ///< an area's number is what it costs, until somebody says otherwise
 
@@ -73,8 +73,8 @@ nav_status nav_soup_add_vertex(nav_soup *soup, double x, double y, double z);
 
 /// Adds a polygon of `count` >= 3 corners (vertex numbers, checked by nav_mesh_build).
 /// @param edges  [count] or NULL; giving it for one polygon makes the others' edges NAV_EDGE_ANY
-nav_status nav_soup_add_polygon(nav_soup *soup, const uint32_t *corners, uint32_t count, uint8_t area,
-                                uint32_t flags, const uint32_t *edges);
+nav_status nav_soup_add_polygon(nav_soup *soup, const uint32_t *corners, uint32_t count, uint8_t area, uint32_t flags,
+                                const uint32_t *edges);
 
 /// Adds a detail vertex (numbered from 0 among detail vertices).
 nav_status nav_soup_add_detail_vertex(nav_soup *soup, double x, double y, double z);

@@ -15,21 +15,21 @@ typedef struct nav_vec {
 } nav_vec;
 
 /// What a call came to. "No path" and "not on the mesh" are results, not statuses of this kind.
-#define NAV_STATUS_LIST(X)                                   \
-    X(NAV_OK, "ok")                                          \
-    X(NAV_BAD_ARGUMENT, "bad argument")                      \
-    X(NAV_NO_MEMORY, "out of memory")                        \
-    X(NAV_BAD_FORMAT, "the bytes are not what they claim")   \
-    X(NAV_UNKNOWN_FORMAT, "no known format")                 \
-    X(NAV_BAD_MESH, "the polygons make no mesh")             \
-    X(NAV_TOO_LARGE, "too many vertices or polygons")        \
+#define NAV_STATUS_LIST(X)                                 \
+    X(NAV_OK, "ok")                                        \
+    X(NAV_BAD_ARGUMENT, "bad argument")                    \
+    X(NAV_NO_MEMORY, "out of memory")                      \
+    X(NAV_BAD_FORMAT, "the bytes are not what they claim") \
+    X(NAV_UNKNOWN_FORMAT, "no known format")               \
+    X(NAV_BAD_MESH, "the polygons make no mesh")           \
+    X(NAV_TOO_LARGE, "too many vertices or polygons")      \
     X(NAV_INTERRUPTED, "stopped by the caller's interrupt")
 
 typedef enum nav_status {
 #define NAV__ENUM(name, text) name,
     NAV_STATUS_LIST(NAV__ENUM)
 #undef NAV__ENUM
-    NAV_STATUS_COUNT
+        NAV_STATUS_COUNT
 } nav_status;
 
 /// Static text for a status; never NULL.
@@ -75,8 +75,8 @@ typedef struct nav_link {
     char id[NAV_ID_MAX + 1];
     char kind[NAV_ID_MAX + 1]; ///< free text for the caller, may be empty
     nav_vec start, end;
-    double radius;      ///< how far from its ends the mesh may be
-    double cost;        ///< of the whole ride; negative: its 3D length times the area's cost
+    double radius; ///< how far from its ends the mesh may be
+    double cost;   ///< of the whole ride; negative: its 3D length times the area's cost
     uint32_t flags;
     uint8_t area;
     bool bidirectional;

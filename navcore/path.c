@@ -194,7 +194,10 @@ static nav_status search_and_write(path_job *job, const nav_place *goal)
     return status;
 }
 
-static bool is_finite(nav_vec p) { return isfinite(p.x) && isfinite(p.y) && isfinite(p.z); }
+static bool is_finite(nav_vec p)
+{
+    return isfinite(p.x) && isfinite(p.y) && isfinite(p.z);
+}
 
 nav_status nav_query_path(nav_query *query, const nav_mesh *mesh, nav_vec start, nav_vec end,
                           const nav_path_options *options, nav_path *path)

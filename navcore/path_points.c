@@ -148,9 +148,9 @@ static uint32_t cells_at(const nav_mesh *m, const nav__stop *stop, const nav_fil
 /// Looks for the part of a leg, inside one cell, in which the length left over is used up.
 typedef struct cut_walk {
     const nav_mesh *m;
-    nav_vec from;  ///< where the leg begins
-    double left;   ///< length that may still be walked
-    nav__p2 a, b;  ///< the part of the leg in `cell`
+    nav_vec from; ///< where the leg begins
+    double left;  ///< length that may still be walked
+    nav__p2 a, b; ///< the part of the leg in `cell`
     uint32_t cell;
 } cut_walk;
 
@@ -168,7 +168,7 @@ static bool visit_cut(void *ctx, uint32_t cell, nav__p2 from, nav__p2 to)
     return distance(w->from, lifted(w->m, cell, to)) <= w->left;
 }
 
-enum { HALVINGS = 50 };  ///< of a part of a leg, until nothing of a double is left to halve
+enum { HALVINGS = 50 }; ///< of a part of a leg, until nothing of a double is left to halve
 
 /// The last place of the part that is no further than what is left: the surface may lie above or below the
 /// leg's straight line, so that its length is no help.
@@ -185,8 +185,8 @@ static nav__stop cut_place(const cut_walk *w)
         }
     }
     nav__p2 at = {w->a.x + (w->b.x - w->a.x) * low, w->a.z + (w->b.z - w->a.z) * low};
-    return (nav__stop){.point = lifted(w->m, w->cell, at), .ground = at, .vertex = NAV_NONE, .cell = w->cell,
-                       .ride = NAV_NONE};
+    return (nav__stop){
+        .point = lifted(w->m, w->cell, at), .ground = at, .vertex = NAV_NONE, .cell = w->cell, .ride = NAV_NONE};
 }
 
 bool nav__stops_cut(nav_query *query, const nav_mesh *m, const nav_filter *filter, double max_length,
@@ -206,7 +206,11 @@ bool nav__stops_cut(nav_query *query, const nav_mesh *m, const nav_filter *filte
             from->ride = NAV_NONE;
             return true;
         }
-        cut_walk w = {.m = m, .from = from->point, .left = max_length - length, .a = from->ground, .b = from->ground,
+        cut_walk w = {.m = m,
+                      .from = from->point,
+                      .left = max_length - length,
+                      .a = from->ground,
+                      .b = from->ground,
                       .cell = from->cell};
         uint32_t cells[NAV__ANCHOR_CELLS];
         uint32_t count = cells_at(m, from, filter, cells);
@@ -229,10 +233,10 @@ typedef struct leg_walk {
     const nav_mesh *m;
     const nav_path_options *options;
     nav_path *path;
-    nav__p2 from;      ///< where the leg begins
-    bool first_cell;   ///< nothing of the leg has been walked
-    bool failed;       ///< out of memory
-    double ground, weighted;  ///< the leg's ground length so far, and the same times the areas' costs
+    nav__p2 from;            ///< where the leg begins
+    bool first_cell;         ///< nothing of the leg has been walked
+    bool failed;             ///< out of memory
+    double ground, weighted; ///< the leg's ground length so far, and the same times the areas' costs
 } leg_walk;
 
 static bool add_point(leg_walk *w, nav_vec point)

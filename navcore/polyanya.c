@@ -9,7 +9,10 @@
 
 #include <math.h>
 
-static inline double least(double a, double b) { return a < b ? a : b; }
+static inline double least(double a, double b)
+{
+    return a < b ? a : b;
+}
 
 // ---- bounds ----------------------------------------------------------------------------------------
 
@@ -301,8 +304,8 @@ static bool explain(nav__intervals *st, const nav__node *n)
 {
     nav__search *s = st->s;
     const nav_mesh *m = st->m;
-    nav_explained *list = nav__reserve(st->query, &st->query->explained,
-                                       ((size_t)s->explained_count + 1) * sizeof *list);
+    nav_explained *list =
+        nav__reserve(st->query, &st->query->explained, ((size_t)s->explained_count + 1) * sizeof *list);
     if (!list) {
         return false;
     }
@@ -397,7 +400,7 @@ static nav__search_result run(nav__intervals *st)
             continue;
         }
         if (s->max_nodes && s->nodes == s->max_nodes) {
-            nav__open_node(st, next, 0);  // the node at hand belongs to what is open
+            nav__open_node(st, next, 0); // the node at hand belongs to what is open
             return st->out_of_memory ? NAV__OUT_OF_MEMORY : settle_for_nearest(st);
         }
         s->nodes++;

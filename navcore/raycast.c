@@ -36,10 +36,13 @@ static bool visit_corridor(void *ctx, uint32_t cell, nav__p2 from, nav__p2 to)
     return nav__corridor_add(c->query, c->m, cell, from, to, &c->count);
 }
 
-static bool is_finite(nav_vec p) { return isfinite(p.x) && isfinite(p.y) && isfinite(p.z); }
+static bool is_finite(nav_vec p)
+{
+    return isfinite(p.x) && isfinite(p.y) && isfinite(p.z);
+}
 
-nav_status nav_query_raycast(nav_query *query, const nav_mesh *mesh, nav_vec start, nav_vec end,
-                             const nav_snap *snap, bool corridor, nav_ray *ray)
+nav_status nav_query_raycast(nav_query *query, const nav_mesh *mesh, nav_vec start, nav_vec end, const nav_snap *snap,
+                             bool corridor, nav_ray *ray)
 {
     *ray = (nav_ray){.status = NAV_RAY_START_OFF_MESH, .start.polygon = NAV_NONE};
     if (!is_finite(start) || !is_finite(end)) {

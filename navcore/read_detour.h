@@ -32,9 +32,9 @@ typedef struct nav__detour {
     nav_error *error;
     nav__tile *tiles;
     uint32_t tile_count, tile_cap;
-    uint32_t source;  ///< of the tile being read, for whoever must say which file is at fault
-    nav__list ground;    ///< of the tile being read: soup number of each polygon, NAV_NONE for a connection
-    nav__list user_ids;  ///< of each link
+    uint32_t source;    ///< of the tile being read, for whoever must say which file is at fault
+    nav__list ground;   ///< of the tile being read: soup number of each polygon, NAV_NONE for a connection
+    nav__list user_ids; ///< of each link
 } nav__detour;
 
 static inline uint16_t nav__u16_at(nav__bytes b, size_t at)

@@ -13,41 +13,41 @@ typedef struct nav__buffer {
 } nav__buffer;
 
 /// The buffers of a query: one list, so that none is forgotten when it is freed.
-#define NAV__BUFFERS(X)                               \
-    X(points, "nav_vec, the last answer's")           \
-    X(polygons, "uint32_t, the last answer's")        \
-    X(links, "nav_ridden, the last answer's")         \
-    X(faces, "uint32_t, locate.c's")                  \
-    X(cells, "uint32_t, flood fill's stack")          \
-    X(reached, "uint32_t by cell, flood fill's")      \
-    X(nodes, "polyanya.c: nodes of the search")       \
-    X(fresh, "polyanya.c: successors of one node")    \
-    X(records, "polyanya.c: bends")                   \
-    X(heap, "polyanya.c: open nodes")                 \
-    X(explained, "nav_explained, the last answer's")  \
-    X(known, "interval.c: shortest way by vertex")    \
-    X(touched, "interval.c: which ways are known")     \
-    X(corners, "polyanya.c: the path found")          \
-    X(stops, "nav__stop: where the answer's path bends") \
-    X(sight, "visibility.c: edges still to be looked through") \
-    X(sites, "sites.c: nav__site")                    \
-    X(site_lists, "sites.c: uint32_t, sites by cell") \
-    X(site_slots, "sites.c: what begins where")       \
-    X(site_heap, "weighted.c: open sites")            \
-    X(way, "way.c: nav__way_point")                   \
-    X(side_way, "way.c: a way round a vertex")        \
-    X(way_rows, "way_slide.c: a tridiagonal system")  \
-    X(steps, "weighted.c: nav__step, the path found") \
-    X(near_edges, "wall.c: open edges by distance")   \
-    X(areas, "random.c: areas added up, by cell or piece") \
-    X(reach_costs, "reachable.c: double by polygon")  \
-    X(reach_open, "reachable.c: polygons by cost")    \
-    X(reach_found, "reachable.c: nav_reached, the last answer's") \
-    X(cell_bounds, "spread.c: double by cell")        \
-    X(spread_heap, "spread_weighted.c: open sites")   \
-    X(sides, "outline.c: sides of polygons")          \
+#define NAV__BUFFERS(X)                                            \
+    X(points, "nav_vec, the last answer's")                        \
+    X(polygons, "uint32_t, the last answer's")                     \
+    X(links, "nav_ridden, the last answer's")                      \
+    X(faces, "uint32_t, locate.c's")                               \
+    X(cells, "uint32_t, flood fill's stack")                       \
+    X(reached, "uint32_t by cell, flood fill's")                   \
+    X(nodes, "polyanya.c: nodes of the search")                    \
+    X(fresh, "polyanya.c: successors of one node")                 \
+    X(records, "polyanya.c: bends")                                \
+    X(heap, "polyanya.c: open nodes")                              \
+    X(explained, "nav_explained, the last answer's")               \
+    X(known, "interval.c: shortest way by vertex")                 \
+    X(touched, "interval.c: which ways are known")                 \
+    X(corners, "polyanya.c: the path found")                       \
+    X(stops, "nav__stop: where the answer's path bends")           \
+    X(sight, "visibility.c: edges still to be looked through")     \
+    X(sites, "sites.c: nav__site")                                 \
+    X(site_lists, "sites.c: uint32_t, sites by cell")              \
+    X(site_slots, "sites.c: what begins where")                    \
+    X(site_heap, "weighted.c: open sites")                         \
+    X(way, "way.c: nav__way_point")                                \
+    X(side_way, "way.c: a way round a vertex")                     \
+    X(way_rows, "way_slide.c: a tridiagonal system")               \
+    X(steps, "weighted.c: nav__step, the path found")              \
+    X(near_edges, "wall.c: open edges by distance")                \
+    X(areas, "random.c: areas added up, by cell or piece")         \
+    X(reach_costs, "reachable.c: double by polygon")               \
+    X(reach_open, "reachable.c: polygons by cost")                 \
+    X(reach_found, "reachable.c: nav_reached, the last answer's")  \
+    X(cell_bounds, "spread.c: double by cell")                     \
+    X(spread_heap, "spread_weighted.c: open sites")                \
+    X(sides, "outline.c: sides of polygons")                       \
     X(cuts, "outline.c: stretches of sides that others lie along") \
-    X(at_points, "outline.c: uint32_t by point")      \
+    X(at_points, "outline.c: uint32_t by point")                   \
     X(rings, "outline.c: nav_ring, the last answer's")
 
 struct nav_query {

@@ -57,8 +57,9 @@ void nav_soup_init(nav_soup *soup, const nav_alloc *alloc)
 void nav_soup_deinit(nav_soup *soup)
 {
     nav_alloc alloc = soup->alloc;
-    void *arrays[] = {soup->vertices, soup->poly_first,      soup->corners,     soup->areas,        soup->flags,
-                      soup->parts,    soup->edges,           soup->detail_vertices, soup->detail_tris, soup->detail_first, soup->links};
+    void *arrays[] = {soup->vertices,    soup->poly_first,   soup->corners, soup->areas,
+                      soup->flags,       soup->parts,        soup->edges,   soup->detail_vertices,
+                      soup->detail_tris, soup->detail_first, soup->links};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         if (arrays[i]) {
             alloc.resize(alloc.ctx, arrays[i], 0);

@@ -5,8 +5,8 @@
 
 /// The view through an edge.
 typedef struct opening {
-    uint32_t edge;         ///< half-edge of the cell that is looked into
-    uint32_t left, right;  ///< vertices the view's rays run through
+    uint32_t edge;        ///< half-edge of the cell that is looked into
+    uint32_t left, right; ///< vertices the view's rays run through
 } opening;
 
 typedef struct sweep {

@@ -10,11 +10,11 @@ typedef bool nav__visit_fn(void *ctx, uint32_t cell, nav__p2 from, nav__p2 to);
 
 /// How a walk ended.
 typedef struct nav__walk_end {
-    bool clear;      ///< b was reached
-    uint32_t cell;   ///< the last one
+    bool clear;    ///< b was reached
+    uint32_t cell; ///< the last one
     nav__p2 point;
-    nav__p2 normal;  ///< unit, of the wall that stopped it, towards a; zero when clear
-    double t;        ///< 0 .. 1 along a -> b
+    nav__p2 normal; ///< unit, of the wall that stopped it, towards a; zero when clear
+    double t;       ///< 0 .. 1 along a -> b
 } nav__walk_end;
 
 /// Walks the leg a -> b, which must have a direction, from whichever of the cells, each of which holds

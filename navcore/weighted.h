@@ -22,7 +22,7 @@ typedef struct nav__weighted {
     uint32_t explain;   ///< sites to note in query->explained
 
     // The answer.
-    uint32_t nodes;      ///< sites expanded
+    uint32_t nodes; ///< sites expanded
     uint32_t explained_count;
     double cost;         ///< walked legs: 3D length times the area's cost; rides: nav__ride_cost
     double length;       ///< 3D, rides included

@@ -13,8 +13,8 @@
 
 #define QUIET_NS ((uint64_t)SRV_FOLDER_QUIET_MS * SRV_NS_PER_MS)
 #define RESTLESS_NS (4 * QUIET_NS) // after which a file that is replaced again and again is taken as it is
-#define OLD_MS 2000            // at start, a file untouched for so long is taken at the first look
-#define FIRST_SCAN_MAX_MS 2000 // a file that never comes to rest must not keep the service unready
+#define OLD_MS 2000                // at start, a file untouched for so long is taken at the first look
+#define FIRST_SCAN_MAX_MS 2000     // a file that never comes to rest must not keep the service unready
 
 /// A file of one scan.
 typedef struct candidate {

@@ -75,12 +75,12 @@ struct srv_request {
     bool close;       ///< end the connection after the answer
     bool suspended;
     bool accepts_gzip, compressed;
-    bool varies;           ///< another client may get the answer compressed
-    bool answered;         ///< counted in the metrics
-    const char *method;    ///< as sent
+    bool varies;             ///< another client may get the answer compressed
+    bool answered;           ///< counted in the metrics
+    const char *method;      ///< as sent
     const char *traceparent; ///< W3C Trace Context, as sent; NULL: none that is well-formed
-    const char *origin;    ///< allowed by --cors-origin; NULL: none
-    const char *preflight; ///< Access-Control-Request-Method of an allowed origin
+    const char *origin;      ///< allowed by --cors-origin; NULL: none
+    const char *preflight;   ///< Access-Control-Request-Method of an allowed origin
 
     char request_id[SRV_REQUEST_ID_MAX + 1];
     char key[NAV_ID_MAX + 1]; ///< mesh id of a job

@@ -127,12 +127,11 @@ void bench_reachable(bench_report &report, const bench_case &c, own_side &own, d
         }
         return list.empty() ? 0 : sum / (double)list.size();
     };
-    report.times("reachable", c, ours, peer ? &theirs : nullptr,
-                 bench_text("%.0f places, %.0f units; %.1f polygons on average", number(count), REACH,
-                            mean(own_polygons)) +
-                     (peer ? bench_text(" (ways exact), Detour %.1f (over edges' middles, in the circle)",
-                                        mean(peer_polygons))
-                           : ""));
+    report.times(
+        "reachable", c, ours, peer ? &theirs : nullptr,
+        bench_text("%.0f places, %.0f units; %.1f polygons on average", number(count), REACH, mean(own_polygons)) +
+            (peer ? bench_text(" (ways exact), Detour %.1f (over edges' middles, in the circle)", mean(peer_polygons))
+                  : ""));
 }
 
 } // namespace

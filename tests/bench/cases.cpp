@@ -25,7 +25,7 @@ const terrain terrains[] = {
     {"terrain-100", 22, 2000}, {"terrain-1k", 66, 2000}, {"terrain-10k", 210, 1000}, {"terrain-200k", 945, 200}};
 constexpr size_t TERRAINS = sizeof terrains / sizeof *terrains;
 constexpr size_t SHORT_QUESTIONS = 16384;
-constexpr double PATCH = 12;            ///< side of the squares whose polygons share an area
+constexpr double PATCH = 12;                   ///< side of the squares whose polygons share an area
 constexpr double LINK_FROM = 10, LINK_TO = 50; ///< lengths of links; Detour's reach no further than the next tile
 constexpr uint32_t POLYGONS_PER_LINK = 100;
 

@@ -71,8 +71,8 @@ bool detour_peer::move(const bench_pair &step, nav_vec &out)
     dtPolyRef ref = locate(step.start, point), visited[MOST_VISITED];
     int count = 0;
     copy(end, step.end);
-    bool moved = ref && dtStatusSucceed(query->moveAlongSurface(ref, point, end, &filter, result, visited, &count,
-                                                                MOST_VISITED));
+    bool moved = ref && dtStatusSucceed(
+                            query->moveAlongSurface(ref, point, end, &filter, result, visited, &count, MOST_VISITED));
     out = vec_of(result);
     return moved;
 }

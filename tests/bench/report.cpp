@@ -69,8 +69,8 @@ void bench_report::add(const std::string &bench, const std::string &name, double
     std::snprintf(text, sizeof text,
                   "%s\n{\"bench\":\"%s\",\"case\":\"%s\",\"ours\":%.6g,\"peer\":%s,\"peer_name\":\"%s\","
                   "\"unit\":\"%s\",\"ratio\":%s}",
-                  json.empty() ? "" : ",", bench.c_str(), name.c_str(), ours, peer_text.c_str(), peer_name,
-                  unit, ratio_text.c_str());
+                  json.empty() ? "" : ",", bench.c_str(), name.c_str(), ours, peer_text.c_str(), peer_name, unit,
+                  ratio_text.c_str());
     json += text;
 }
 

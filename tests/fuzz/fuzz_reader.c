@@ -1,8 +1,8 @@
 /// Any bytes to one reader, the one of the format that FORMAT names: see fuzz.mk.
 ///
-/// What must hold: a mesh or a reason, within a second of processor time; nothing left over on failure; at no time more than 64 bytes of memory for
-/// each byte of the file (the sanitizers' allocators tell; without them this is not looked at). Small soups are
-/// built, too, for whatever a reader lets through must not hurt the builder.
+/// What must hold: a mesh or a reason, within a second of processor time; nothing left over on failure; at no time
+/// more than 64 bytes of memory for each byte of the file (the sanitizers' allocators tell; without them this is
+/// not looked at). Small soups are built, too, for whatever a reader lets through must not hurt the builder.
 ///
 /// Of "mmap" an input is many files: of each a byte pair with its size, then its bytes; the last takes the rest.
 #include <stdio.h>

@@ -181,7 +181,8 @@ static bool check_vertices(const nav_mesh *m, char why[256])
     }
     bool good = true;
     for (uint32_t v = 0; good && v < m->vertex_count; v++) {
-        if (uses[v] == 0 && m->face_pieces && (m->edges[m->vertex_edge[v]].vertex & ~NAV__DEAD_END) != (v | NAV__CORNER)) {
+        if (uses[v] == 0 && m->face_pieces &&
+            (m->edges[m->vertex_edge[v]].vertex & ~NAV__DEAD_END) != (v | NAV__CORNER)) {
             continue; // free, and nobody takes it for a corner
         }
         good = m->vertex_edge[v] < m->edge_count ? check_fan(m, v, uses[v], why) : wrong(why, "vertex_edge of %u", v);

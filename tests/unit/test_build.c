@@ -223,9 +223,9 @@ static void test_degenerate_and_duplicate(void **state)
     POLYGON(&f, 0, 1, 1);    // two corners
     POLYGON(&f, 0, 2, 0, 2); // a line
     vertex(&f, 2, 0, 2);
-    POLYGON(&f, 0, 4, 2);    // three on a line
+    POLYGON(&f, 0, 4, 2); // three on a line
     vertex(&f, 0, 5, 0);
-    POLYGON(&f, 0, 1, 5);    // a wall
+    POLYGON(&f, 0, 1, 5); // a wall
     build(&f);
     assert_int_equal(f.report.duplicate_polygons, 2);
     assert_int_equal(f.report.degenerate_polygons, 4);

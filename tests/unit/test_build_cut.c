@@ -218,8 +218,9 @@ static void test_sort(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_convex),         cmocka_unit_test(test_known),  cmocka_unit_test(test_random_stars),
-        cmocka_unit_test(test_random_corridors), cmocka_unit_test(test_budget), cmocka_unit_test(test_crossed),
+        cmocka_unit_test(test_convex),       cmocka_unit_test(test_known),
+        cmocka_unit_test(test_random_stars), cmocka_unit_test(test_random_corridors),
+        cmocka_unit_test(test_budget),       cmocka_unit_test(test_crossed),
         cmocka_unit_test(test_sort),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -148,8 +148,9 @@ static void random_soup(nav_soup *soup, rng *r)
             corners[k] = rng_below(r, vertices);
             kinds[k] = rng_chance(r, 0.5) ? rng_below(r, polygons) : NAV_EDGE_SEAM + rng_below(r, 3);
         }
-        assert_int_equal(nav_soup_add_polygon(soup, corners, count, (uint8_t)rng_below(r, 2), rng_below(r, 3),
-                                              edges ? kinds : NULL), NAV_OK);
+        assert_int_equal(
+            nav_soup_add_polygon(soup, corners, count, (uint8_t)rng_below(r, 2), rng_below(r, 3), edges ? kinds : NULL),
+            NAV_OK);
     }
 }
 
@@ -217,7 +218,7 @@ static void test_out_of_memory_anywhere(void **state)
     nav_soup_init(&soup, NULL);
     assert_int_equal(poly_mesh_to_soup(&poly, &soup, true, 5), NAV_OK);
     uint32_t v = soup.vertex_count;
-    const double at[][2] = {{2000, 0}, {2000, 6}, {2002, 6},      {2002, 2}, {2006, 2},
+    const double at[][2] = {{2000, 0}, {2000, 6},      {2002, 6}, {2002, 2}, {2006, 2},
                             {2006, 0}, {2005.9999, 1}, {2009, 0}, {2009, 1}};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         assert_int_equal(nav_soup_add_vertex(&soup, at[i][0], 0, at[i][1]), NAV_OK);

@@ -102,8 +102,11 @@ static void test_writer_lists_positions(void **state)
         points[i] = (nav_vec){i / 7.0, i, -3e30 / (i + 1)};
     }
     api_frame y_up = {{0, 1, 2}, {1, 1, 1}}, unreal = {{0, 2, 1}, {-1, -1, 1}};
-    const api_positions forms[] = {{&y_up, 3, -1, false}, {&unreal, 3, -1, false}, {&y_up, 3, 2, false},
-                                   {&y_up, 3, -1, true},  {&y_up, 2, -1, false}};
+    const api_positions forms[] = {{&y_up, 3, -1, false},
+                                   {&unreal, 3, -1, false},
+                                   {&y_up, 3, 2, false},
+                                   {&y_up, 3, -1, true},
+                                   {&y_up, 2, -1, false}};
     for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
         for (size_t count = 0; count <= 500; count = count * 3 + 1) {
             api_buffer list = {0}, single = {0};
@@ -284,7 +287,14 @@ static void test_reader_builds_trees(void **state)
 {
     (void)state;
     static const char *const texts[] = {
-        "null", "true", "\"\"", "{}", "[]", "[[],{},[[]]]", "\xEF\xBB\xBF [1]", "-0",
+        "null",
+        "true",
+        "\"\"",
+        "{}",
+        "[]",
+        "[[],{},[[]]]",
+        "\xEF\xBB\xBF [1]",
+        "-0",
         "{\"a\":{\"b\":[1,{\"c\":null},\"d\"]},\"a\":false,\"\":[true]}",
         "[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u0041\\u00e9\\u20ac\\uFFFF\\ud83d\\ude00\\uDBFF\\uDFFF\", \"\xC3\xA9\"]",
         "{\"\\u0061\\n\" : 1 , \"plain\":2}\r\n",

@@ -46,7 +46,8 @@ static void test_text(void **state)
     srv_log(SRV_WARN, SRV_EVENT("it broke"), SRV_TEXT("file", "a b\n\"x\""), SRV_TEXT("plain", "yes"),
             SRV_INT("count", -3), SRV_REAL("ms", 1.5), SRV_TEXT("nothing", NULL));
     end_capture(ends, kept);
-    assert_string_equal(strchr(text, ' '), " warn  it broke file=\"a b\\u000a\\\"x\\\"\" plain=yes count=-3 ms=1.500\n"); // no "nothing"
+    assert_string_equal(strchr(text, ' '),
+                        " warn  it broke file=\"a b\\u000a\\\"x\\\"\" plain=yes count=-3 ms=1.500\n"); // no "nothing"
 }
 
 static void test_json(void **state)

@@ -5,6 +5,7 @@
 
 #include "clock.h"
 #include "crowds_inside.h"
+#include "id_search.h"
 #include "log.h"
 
 srv_crowds *srv_crowds_create(const srv_crowds_options *options)
@@ -51,25 +52,15 @@ void srv_crowds_stop(srv_crowds *crowds)
     }
 }
 
+static const char *id_at(const void *list, size_t at)
+{
+    return ((srv_crowd_slot *const *)list)[at]->id;
+}
+
 /// Where `id` is or would be. Under the lock.
 static size_t position(const srv_crowds *crowds, const char *id, bool *found)
 {
-    size_t low = 0, high = crowds->slot_count;
-    *found = false;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(crowds->slots[middle]->id, id);
-        if (order == 0) {
-            *found = true;
-            return middle;
-        }
-        if (order < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
+    return srv_id_search(crowds->slots, crowds->slot_count, id_at, id, found);
 }
 
 /// Under the lock. @return NULL: none

@@ -7,6 +7,7 @@
 
 #include "clock.h"
 #include "edits_internal.h"
+#include "id_search.h"
 #include "json_in.h"
 #include "log.h"
 
@@ -33,24 +34,14 @@ void srv_edits_connect(srv_edits *edits, srv_pool *jobs, void (*wake)(void *ctx)
 
 // The table.
 
+static const char *id_at(const void *list, size_t at)
+{
+    return ((srv_living *const *)list)[at]->id;
+}
+
 static size_t position(const srv_edits *edits, const char *id, bool *found)
 {
-    size_t low = 0, high = edits->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        int order = strcmp(edits->living[middle]->id, id);
-        if (order == 0) {
-            *found = true;
-            return middle;
-        }
-        if (order < 0) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    *found = false;
-    return low;
+    return srv_id_search(edits->living, edits->count, id_at, id, found);
 }
 
 static bool reserve(srv_edits *edits)

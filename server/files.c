@@ -185,7 +185,7 @@ static bool write_problem(api_problem *problem, const char *what, const char *na
     return false;
 }
 
-static bool write_all(int fd, const char *bytes, size_t size)
+bool srv_write_all(int fd, const char *bytes, size_t size)
 {
     while (size > 0) {
         ssize_t n = write(fd, bytes, size);
@@ -215,7 +215,7 @@ bool srv_file_stage(srv_staged *staged, const char *folder, const char *name, co
     }
     staged->fd = fd;
     // The lock tells srv_files_clean of another process that this file has a writer.
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fchmod(fd, 0644) == 0 && write_all(fd, bytes, size) && fsync(fd) == 0) {
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0 && fchmod(fd, 0644) == 0 && srv_write_all(fd, bytes, size) && fsync(fd) == 0) {
         return true;
     }
     int error = errno;

@@ -86,4 +86,7 @@ size_t srv_files_clean(const char *folder);
 #define SRV_HASH_START 0xcbf29ce484222325u
 uint64_t srv_hash(uint64_t hash, const void *bytes, size_t size);
 
+/// Writes all of the bytes, however many calls that takes. @return false: errno says why
+bool srv_write_all(int fd, const char *bytes, size_t size);
+
 #endif

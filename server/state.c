@@ -1,5 +1,6 @@
 // Edits reach the disk in groups: whatever was added since the last commit is one write and one sync.
 #include "state.h"
+#include "files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -80,22 +81,6 @@ static int open_log(const srv_state_log *log, int flags)
         return -1;
     }
     return open(path, flags | O_CLOEXEC, 0644);
-}
-
-static bool write_all(int fd, const char *bytes, size_t size)
-{
-    while (size > 0) {
-        ssize_t n = write(fd, bytes, size);
-        if (n < 0 && errno == EINTR) {
-            continue;
-        }
-        if (n < 0) {
-            return false;
-        }
-        bytes += n;
-        size -= (size_t)n;
-    }
-    return true;
 }
 
 static unsigned long checksum(const char *payload, size_t size)
@@ -245,8 +230,8 @@ static bool append(srv_state_log *log, int fd)
     if (ftruncate(fd, (off_t)log->bytes) != 0 || lseek(fd, (off_t)log->bytes, SEEK_SET) < 0) {
         return false;
     }
-    return (!fresh || write_all(fd, first_line, FIRST_LINE)) && write_all(fd, log->batch.data, log->batch.size) &&
-           fdatasync(fd) == 0;
+    return (!fresh || srv_write_all(fd, first_line, FIRST_LINE)) &&
+           srv_write_all(fd, log->batch.data, log->batch.size) && fdatasync(fd) == 0;
 }
 
 bool srv_state_log_commit(srv_state_log *log, api_problem *problem)
@@ -309,7 +294,7 @@ static bool copy_rest(const srv_state_log *log, uint64_t from, int to)
         if (n == 0) {
             errno = ESTALE;
         }
-        done = n > 0 && write_all(to, chunk, (size_t)n);
+        done = n > 0 && srv_write_all(to, chunk, (size_t)n);
         left -= done ? (uint64_t)n : 0;
     }
     int error = errno;

@@ -1,13 +1,14 @@
 /// The ends of off-mesh links on the finished surface: what the searches ride.
 #include "build.h"
 
+#include "rides.h"
 #include "scratch.h"
 
 #include <stdlib.h>
 
 /// The surface nearest to a link's end, no further than its radius on the ground and its radius or the
 /// agent's climb in height, whichever is more.
-static bool land(const nav_mesh *m, nav_vec end, double radius, nav_place *place)
+bool nav__ride_land(const nav_mesh *m, nav_vec end, double radius, nav_place *place)
 {
     double reach = fmax(radius, m->rounding), height = fmax(reach, m->agent.climb);
     nav_snap snap = nav_snap_default();
@@ -16,7 +17,7 @@ static bool land(const nav_mesh *m, nav_vec end, double radius, nav_place *place
            hypot(place->point.x - end.x, place->point.z - end.z) <= reach + m->rounding;
 }
 
-static void set_end(const nav_mesh *m, const nav_place *place, float p[3], uint32_t *cell)
+void nav__ride_set_end(const nav_mesh *m, const nav_place *place, float p[3], uint32_t *cell)
 {
     p[0] = (float)(place->point.x - m->origin.x);
     p[1] = (float)(place->point.y - m->origin.y);
@@ -24,7 +25,7 @@ static void set_end(const nav_mesh *m, const nav_place *place, float p[3], uint3
     *cell = place->cell;
 }
 
-static int by_from_cell(const void *a, const void *b)
+int nav__ride_order(const void *a, const void *b)
 {
     const nav__ride *r = a, *s = b;
     if (r->from_cell != s->from_cell) {
@@ -42,14 +43,15 @@ void nav__build_rides(nav__build *b, nav_mesh *m)
     for (uint32_t i = 0; i < m->link_count; i++) {
         const nav_link *link = &m->links[i];
         nav_place start, end;
-        bool starts = land(m, link->start, link->radius, &start), ends = land(m, link->end, link->radius, &end);
+        bool starts = nav__ride_land(m, link->start, link->radius, &start),
+             ends = nav__ride_land(m, link->end, link->radius, &end);
         if (!starts || !ends) {
             nav__build_drop_link(b, link, starts ? "its end is not near the mesh" : "its start is not near the mesh");
             continue;
         }
         nav__ride ride = {.link = i};
-        set_end(m, &start, ride.from, &ride.from_cell);
-        set_end(m, &end, ride.to, &ride.to_cell);
+        nav__ride_set_end(m, &start, ride.from, &ride.from_cell);
+        nav__ride_set_end(m, &end, ride.to, &ride.to_cell);
         if (memcmp(ride.from, ride.to, sizeof ride.from) == 0) {
             nav__build_drop_link(b, link, "it ends where it starts");
             continue;
@@ -62,5 +64,5 @@ void nav__build_rides(nav__build *b, nav_mesh *m)
             rides[m->ride_count++] = back;
         }
     }
-    qsort(rides, m->ride_count, sizeof *rides, by_from_cell);
+    qsort(rides, m->ride_count, sizeof *rides, nav__ride_order);
 }

@@ -1,39 +1,10 @@
 /// Off-mesh links of a mesh with edits: which there are, and where their ends come to lie.
 #include "edit.h"
+#include "rides.h"
 #include "scratch.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/// As build_rides.c has it.
-static bool land(const nav_mesh *m, nav_vec end, double radius, nav_place *place)
-{
-    double reach = fmax(radius, m->rounding), height = fmax(reach, m->agent.climb);
-    nav_snap snap = nav_snap_default();
-    snap.half_extents = (nav_vec){reach, height, reach};
-    return nav__nearest(m, end, &snap, place) &&
-           hypot(place->point.x - end.x, place->point.z - end.z) <= reach + m->rounding;
-}
-
-static void set_end(const nav_mesh *m, const nav_place *place, float p[3], uint32_t *cell)
-{
-    p[0] = (float)(place->point.x - m->origin.x);
-    p[1] = (float)(place->point.y - m->origin.y);
-    p[2] = (float)(place->point.z - m->origin.z);
-    *cell = place->cell;
-}
-
-static int by_from_cell(const void *a, const void *b)
-{
-    const nav__ride *r = a, *s = b;
-    if (r->from_cell != s->from_cell) {
-        return r->from_cell < s->from_cell ? -1 : 1;
-    }
-    if (r->link != s->link) {
-        return r->link < s->link ? -1 : 1;
-    }
-    return (int)r->backwards - (int)s->backwards;
-}
 
 static bool is_near_plan(const nav_editor *e, nav_vec end, double radius)
 {
@@ -97,14 +68,15 @@ static bool find_rides(nav_editor *e)
     for (uint32_t i = 0; i < m->link_count; i++) {
         const nav_link *link = &m->links[i];
         nav_place start, end;
-        if (!land(m, link->start, link->radius, &start) || !land(m, link->end, link->radius, &end)) {
+        if (!nav__ride_land(m, link->start, link->radius, &start) ||
+            !nav__ride_land(m, link->end, link->radius, &end)) {
             continue;
         }
         nav__ride ride;
         memset(&ride, 0, sizeof ride); // padding too
         ride.link = i;
-        set_end(m, &start, ride.from, &ride.from_cell);
-        set_end(m, &end, ride.to, &ride.to_cell);
+        nav__ride_set_end(m, &start, ride.from, &ride.from_cell);
+        nav__ride_set_end(m, &end, ride.to, &ride.to_cell);
         if (memcmp(ride.from, ride.to, sizeof ride.from) == 0) {
             continue;
         }
@@ -120,7 +92,7 @@ static bool find_rides(nav_editor *e)
         }
     }
     if (count > 0) {
-        qsort(rides, count, sizeof *rides, by_from_cell);
+        qsort(rides, count, sizeof *rides, nav__ride_order);
     }
     e->now.ride_count = count;
     return !e->broken;
